@@ -1,0 +1,238 @@
+/* See options.h. getopt_long parses; what it finds wrong is told in our own words, with the nearest name there is. */
+#define _GNU_SOURCE
+#include "cli/options.h"
+
+#include "cli/address.h"
+#include "cli/words.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum option_code {
+    OPTION_IN = 256,
+    OPTION_OUT,
+    OPTION_REJECTS,
+    OPTION_IN_FORMAT,
+    OPTION_OUT_FORMAT,
+    OPTION_CLOCK,
+    OPTION_SET,
+    OPTION_STATS,
+    OPTION_PROGRESS,
+    OPTION_NO_PROGRESS,
+    OPTION_TRACEBACK,
+    OPTION_HELP
+};
+
+static const struct option RUN_OPTIONS[] = {
+    {"in", required_argument, NULL, OPTION_IN},
+    {"out", required_argument, NULL, OPTION_OUT},
+    {"rejects", required_argument, NULL, OPTION_REJECTS},
+    {"in-format", required_argument, NULL, OPTION_IN_FORMAT},
+    {"out-format", required_argument, NULL, OPTION_OUT_FORMAT},
+    {"clock", required_argument, NULL, OPTION_CLOCK},
+    {"set", required_argument, NULL, OPTION_SET},
+    {"stats", no_argument, NULL, OPTION_STATS},
+    {"progress", no_argument, NULL, OPTION_PROGRESS},
+    {"no-progress", no_argument, NULL, OPTION_NO_PROGRESS},
+    {"traceback", no_argument, NULL, OPTION_TRACEBACK},
+    {"help", no_argument, NULL, OPTION_HELP},
+    {NULL, 0, NULL, 0},
+};
+
+static const struct option CHECK_OPTIONS[] = {
+    {"set", required_argument, NULL, OPTION_SET},
+    {"traceback", no_argument, NULL, OPTION_TRACEBACK},
+    {"help", no_argument, NULL, OPTION_HELP},
+    {NULL, 0, NULL, 0},
+};
+
+static const struct option OTHER_OPTIONS[] = {{"help", no_argument, NULL, OPTION_HELP}, {NULL, 0, NULL, 0}};
+
+static const struct {
+    const char *name;
+    const char *letters; /* the colon in front makes getopt tell a missing value from an unknown option */
+    const struct option *options;
+    size_t words_min, words_max;
+    const char *missing; /* said when there are too few words */
+} COMMANDS[LN_CLI_COMMANDS] = {
+    [LN_CLI_RUN] = {"run", ":o:h", RUN_OPTIONS, 1, SIZE_MAX, "a script to run"},
+    [LN_CLI_CHECK] = {"check", ":h", CHECK_OPTIONS, 1, SIZE_MAX, "a script to check"},
+    [LN_CLI_VERSION] = {"version", ":h", OTHER_OPTIONS, 0, 0, ""},
+    [LN_CLI_HELP] = {"help", ":h", OTHER_OPTIONS, 0, 1, ""},
+};
+
+/* ---- names ----------------------------------------------------------------------------------------------------- */
+
+enum ln_cli_command ln_cli_command_named(const char *name) {
+    int i = 0;
+    while (i < LN_CLI_COMMANDS && strcmp(COMMANDS[i].name, name) != 0) i++;
+    return (enum ln_cli_command)i;
+}
+
+int ln_cli_command_unknown(const char *name) {
+    const char *known[LN_CLI_COMMANDS], *near;
+    for (int i = 0; i < LN_CLI_COMMANDS; i++) known[i] = COMMANDS[i].name;
+    near = ln_cli_nearest(name, known, LN_CLI_COMMANDS);
+    if (near) {
+        ln_cli_say("unknown command %s: did you mean %s?", name, near);
+    } else {
+        ln_cli_say("unknown command %s", name);
+    }
+    ln_cli_say("see `lunette --help`");
+    return LN_EXIT_USAGE;
+}
+
+static int point_to_help(enum ln_cli_command command) {
+    ln_cli_say("see `lunette %s --help`", COMMANDS[command].name);
+    return LN_EXIT_USAGE;
+}
+
+/* ---- what getopt refuses --------------------------------------------------------------------------------------- */
+
+static int refuse_unknown(enum ln_cli_command command, const char *given) {
+    const char *known[32], *near;
+    char name[64];
+    size_t count = 0;
+    const struct option *o = COMMANDS[command].options;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(given + 2, "="), given + 2);
+    for (; o->name && count < sizeof known / sizeof *known; o++) {
+        if (!strcmp(o->name, name)) {
+            ln_cli_say("%s: --%s takes no value", COMMANDS[command].name, name);
+            return point_to_help(command);
+        }
+        known[count++] = o->name;
+    }
+    near = ln_cli_nearest(name, known, count);
+    if (near) {
+        ln_cli_say("%s: unknown option --%s: did you mean --%s?", COMMANDS[command].name, name, near);
+    } else {
+        ln_cli_say("%s: unknown option --%s", COMMANDS[command].name, name);
+    }
+    return point_to_help(command);
+}
+
+/* getopt leaves the letter of a short option in optopt; `given` is the argument only for a long one. */
+static int refuse(enum ln_cli_command command, int code, const char *given) {
+    const char letter[] = {'-', (char)optopt, '\0'};
+    int is_letter = optopt > 0 && optopt < OPTION_IN;
+    if (code != ':' && !is_letter) return refuse_unknown(command, given);
+    ln_cli_say(code == ':' ? "%s: %s needs a value" : "%s: unknown option %s", COMMANDS[command].name,
+               is_letter ? letter : given);
+    return point_to_help(command);
+}
+
+/* ---- values ---------------------------------------------------------------------------------------------------- */
+
+static int parse_format(const char *option, const char *text, int auto_known, int *format) {
+    static const char *const NAMES[] = {
+        [LN_FORMAT_AUTO] = "auto", [LN_FORMAT_MSGPACK] = "msgpack", [LN_FORMAT_JSON] = "json"};
+    for (int i = auto_known ? LN_FORMAT_AUTO : LN_FORMAT_MSGPACK; i <= LN_FORMAT_JSON; i++) {
+        if (strcmp(text, NAMES[i]) != 0) continue;
+        *format = i;
+        return 0;
+    }
+    ln_cli_say("--%s %s: the formats are %smsgpack and json", option, text, auto_known ? "auto, " : "");
+    return LN_EXIT_USAGE;
+}
+
+static int parse_param(ln_cli_options *o, char *text) {
+    char *equals = strchr(text, '=');
+    if (!equals || equals == text) {
+        ln_cli_say("--set %s: write it as --set name=value", text);
+        return LN_EXIT_USAGE;
+    }
+    *equals = '\0';
+    o->params[o->params_count++] = (lunette_param){.name = text, .value = equals + 1};
+    return 0;
+}
+
+static int check_address(const char *what, const char *text) {
+    if (!*text) {
+        ln_cli_say("%s: a file without a name; standard input and output are written -", what);
+        return LN_EXIT_USAGE;
+    }
+    if (ln_cli_address_kind(text) != LN_ADDRESS_FOREIGN) return 0;
+    ln_cli_say("%s %s: version %s knows paths, - and null:, but not %.*s: (a path with a colon is written ./%s)", what,
+               text, ln_version(), (int)strcspn(text, ":"), text, text);
+    return LN_EXIT_USAGE;
+}
+
+static int take_option(ln_cli_options *o, int code) {
+    switch (code) {
+    case OPTION_IN: o->inputs[o->inputs_count++] = optarg; return check_address("--in", optarg);
+    case 'o':
+    case OPTION_OUT: o->out = optarg; return check_address("--out", optarg);
+    case OPTION_REJECTS: o->rejects = optarg; return check_address("--rejects", optarg);
+    case OPTION_IN_FORMAT: return parse_format("in-format", optarg, 1, &o->in_format);
+    case OPTION_OUT_FORMAT: return parse_format("out-format", optarg, 0, &o->out_format);
+    case OPTION_CLOCK: o->clock = optarg; return 0;
+    case OPTION_SET: return parse_param(o, optarg);
+    case OPTION_STATS: o->stats = 1; return 0;
+    case OPTION_PROGRESS: o->progress = LN_CLI_YES; return 0;
+    case OPTION_NO_PROGRESS: o->progress = LN_CLI_NO; return 0;
+    case OPTION_TRACEBACK: o->traceback = 1; return 0;
+    default: o->help = 1; return 0;
+    }
+}
+
+/* ---- the whole ------------------------------------------------------------------------------------------------- */
+
+static int take_words(ln_cli_options *o, enum ln_cli_command command, char **words, size_t count) {
+    if (count < COMMANDS[command].words_min) {
+        ln_cli_say("%s: %s is missing", COMMANDS[command].name, COMMANDS[command].missing);
+        return point_to_help(command);
+    }
+    if (count > COMMANDS[command].words_max) {
+        ln_cli_say("%s: %s is one too many", COMMANDS[command].name, words[COMMANDS[command].words_max]);
+        return point_to_help(command);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (i && command == LN_CLI_RUN) {
+            int rc = check_address("run", words[i]);
+            if (rc) return rc;
+            o->inputs[o->inputs_count++] = words[i];
+        } else {
+            o->words[o->words_count++] = words[i];
+        }
+    }
+    return 0;
+}
+
+static int settle_run(ln_cli_options *o) {
+    if (!o->inputs_count) o->inputs[o->inputs_count++] = "-";
+    if (!o->rejects || strcmp(o->rejects, o->out) != 0 || !strcmp(o->out, "null:")) return 0;
+    ln_cli_say("--rejects %s: the panes go there: give the rejects a file of their own", o->rejects);
+    return LN_EXIT_USAGE;
+}
+
+int ln_cli_options_parse(ln_cli_options *o, enum ln_cli_command command, int argc, char **argv) {
+    int code, rc = 0;
+    size_t most = (size_t)argc + 1;
+    *o = (ln_cli_options){.out = "-"};
+    o->params = calloc(most, sizeof *o->params);
+    o->words = calloc(most, sizeof *o->words);
+    o->inputs = calloc(most, sizeof *o->inputs);
+    if (!o->params || !o->words || !o->inputs) {
+        ln_cli_say("memory is short");
+        return LN_EXIT_ERROR;
+    }
+    opterr = 0;
+    optind = 1;
+    while ((code = getopt_long(argc, argv, COMMANDS[command].letters, COMMANDS[command].options, NULL)) != -1) {
+        if (code == ':' || code == '?') return refuse(command, code, argv[optind - 1]);
+        rc = take_option(o, code);
+        if (rc) return rc;
+        if (code == 'h' || code == OPTION_HELP) return 0;
+    }
+    rc = take_words(o, command, argv + optind, (size_t)(argc - optind));
+    return rc || command != LN_CLI_RUN ? rc : settle_run(o);
+}
+
+void ln_cli_options_free(ln_cli_options *o) {
+    free(o->params);
+    free(o->words);
+    free(o->inputs);
+    *o = (ln_cli_options){0};
+}

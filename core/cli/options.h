@@ -1,0 +1,37 @@
+/* The command line, parsed. Texts are views of argv. */
+#ifndef LN_CLI_OPTIONS_H
+#define LN_CLI_OPTIONS_H
+
+#include "lunette.h"
+
+enum ln_cli_command { LN_CLI_RUN = 0, LN_CLI_CHECK, LN_CLI_VERSION, LN_CLI_HELP, LN_CLI_COMMANDS };
+enum ln_cli_exit { LN_EXIT_OK = 0, LN_EXIT_ERROR = 1, LN_EXIT_USAGE = 2, LN_EXIT_SCRIPT = 78 };
+enum ln_cli_choice { LN_CLI_AUTO = 0, LN_CLI_YES, LN_CLI_NO };
+
+typedef struct ln_cli_options {
+    int help;                  /* --help was among them: nothing else counts */
+    int in_format, out_format; /* enum ln_format */
+    int stats, traceback;
+    int progress;        /* enum ln_cli_choice */
+    const char *out;     /* "-" unless told */
+    const char *rejects; /* NULL: none wanted */
+    const char *clock;   /* NULL: the wall clock */
+    lunette_param *params;
+    size_t params_count;
+    const char **words; /* what is no option, and for run no FILE: scripts, the command to explain */
+    size_t words_count;
+    const char **inputs; /* run: every --in, then every FILE; "-" where there are none */
+    size_t inputs_count;
+} ln_cli_options;
+
+/* The command of that name; LN_CLI_COMMANDS where there is none. */
+enum ln_cli_command ln_cli_command_named(const char *name);
+/* Says that there is no such command. */
+int ln_cli_command_unknown(const char *name);
+
+/* Parses what follows the command's name; argv[0] is that name. 0, or an exit code after saying what is wrong. The
+ * options are freed in any case. */
+int ln_cli_options_parse(ln_cli_options *o, enum ln_cli_command command, int argc, char **argv);
+void ln_cli_options_free(ln_cli_options *o);
+
+#endif

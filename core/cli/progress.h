@@ -1,0 +1,21 @@
+/* The line on stderr that shows how far a run has come. It is redrawn in place, at most four times a second, and must
+ * be cleared before anything else is written to the terminal. */
+#ifndef LN_CLI_PROGRESS_H
+#define LN_CLI_PROGRESS_H
+
+#include "cli/source.h"
+
+typedef struct ln_cli_progress {
+    int wanted;
+    int shown;        /* the line stands on the terminal */
+    double last;      /* seconds, of the clock that ln_cli_progress_show is given */
+    uint64_t records; /* at that time */
+} ln_cli_progress;
+
+/* `choice` is enum ln_cli_choice. */
+void ln_cli_progress_init(ln_cli_progress *p, int choice, int files_only, double now);
+/* Draws the line, if it is wanted and time for it. */
+void ln_cli_progress_show(ln_cli_progress *p, lunette *host, const ln_cli_source *source, double now);
+void ln_cli_progress_clear(ln_cli_progress *p);
+
+#endif

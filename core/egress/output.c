@@ -1,0 +1,152 @@
+/* The output: panes and rejects encoded into buffers until they are taken. Everything is msgpack inside; JSON is made of
+ * it when it is taken. */
+#include "base/assert.h"
+#include "egress/encode.h"
+#include "egress/json.h"
+
+typedef struct stream {
+    ln_buf packed; /* whole msgpack values, but for one being built */
+    ln_buf text;   /* the same as JSON lines */
+    size_t written; /* bytes of `packed` that are in `text` */
+} stream;
+
+struct ln_output {
+    ln_mem mem;
+    int format;
+    int want_rejects;
+    stream panes, rejects;
+    size_t mark; /* where the value being built begins */
+    struct ln_sink sink;
+};
+
+static stream *stream_of(ln_output *o, int which) { return which == LN_STREAM_PANES ? &o->panes : &o->rejects; }
+
+int ln_output_status(const ln_output *o) {
+    return o->panes.packed.failed || o->rejects.packed.failed || o->panes.text.failed || o->rejects.text.failed ? LN_ENOMEM
+                                                                                                               : LN_OK;
+}
+
+static int take_pane(void *ctx, const ln_pane_shape *shape, const ln_pane *pane) {
+    ln_output *o = ctx;
+    ln_encode_pane(&o->panes.packed, shape, pane);
+    return ln_output_status(o);
+}
+
+static int stage_pane(void *ctx, const ln_pane_shape *shape, const ln_pane *pane, ln_buf *into) {
+    (void)ctx;
+    ln_encode_pane(into, shape, pane);
+    return into->failed ? LN_ENOMEM : LN_OK;
+}
+
+static int take_reject(void *ctx, const ln_pane_shape *shape, int reason, const uint8_t *record, uint32_t record_len,
+                       const char *message, size_t message_len) {
+    ln_output *o = ctx;
+    if (!o->want_rejects) return LN_OK;
+    ln_encode_reject(&o->rejects.packed, shape, reason, record, record_len, message, message_len);
+    return ln_output_status(o);
+}
+
+static size_t waiting(void *ctx) { return ln_output_size(ctx); }
+
+ln_output *ln_output_new(int format) {
+    ln_mem mem;
+    ln_output *o;
+    ln_mem_init(&mem);
+    o = ln_mem_zero(&mem, sizeof *o);
+    if (!o) return NULL;
+    o->mem = mem;
+    o->format = format;
+    ln_buf_init(&o->panes.packed, &o->mem);
+    ln_buf_init(&o->panes.text, &o->mem);
+    ln_buf_init(&o->rejects.packed, &o->mem);
+    ln_buf_init(&o->rejects.text, &o->mem);
+    o->sink = (struct ln_sink){
+        .ctx = o, .pane = take_pane, .stage = stage_pane, .reject = take_reject, .waiting = waiting};
+    return o;
+}
+
+void ln_output_delete(ln_output *o) {
+    ln_mem mem;
+    if (!o) return;
+    ln_buf_free(&o->panes.packed);
+    ln_buf_free(&o->panes.text);
+    ln_buf_free(&o->rejects.packed);
+    ln_buf_free(&o->rejects.text);
+    mem = o->mem;
+    ln_mem_free(&mem, o, sizeof *o);
+}
+
+const ln_sink *ln_output_sink(ln_output *o) { return &o->sink; }
+void ln_output_format(ln_output *o, int format) { o->format = format; }
+void ln_output_want_rejects(ln_output *o, int wanted) { o->want_rejects = wanted; }
+size_t ln_output_size(const ln_output *o) { return o->panes.packed.len; }
+
+const uint8_t *ln_output_take(ln_output *o, int which, size_t *len) {
+    stream *s = stream_of(o, which);
+    const ln_buf *b = &s->packed;
+    if (o->format == LN_FORMAT_JSON) {
+        ln_json_lines(&s->text, s->packed.data + s->written, s->packed.len - s->written);
+        s->written = s->packed.len;
+        b = &s->text;
+    }
+    *len = b->len;
+    return b->data;
+}
+
+void ln_output_clear(ln_output *o, int which) {
+    stream *s = stream_of(o, which);
+    s->packed.len = s->text.len = s->written = 0;
+    if (which == LN_STREAM_PANES) o->mark = 0;
+}
+
+/* ---- values by hand --------------------------------------------------------------------------------------------- */
+
+void ln_output_nil(ln_output *o) {
+    msgpack_packer pk = ln_packer(&o->panes.packed);
+    msgpack_pack_nil(&pk);
+}
+
+void ln_output_bool(ln_output *o, int b) {
+    msgpack_packer pk = ln_packer(&o->panes.packed);
+    if (b) msgpack_pack_true(&pk);
+    else msgpack_pack_false(&pk);
+}
+
+void ln_output_int(ln_output *o, int64_t i) {
+    msgpack_packer pk = ln_packer(&o->panes.packed);
+    msgpack_pack_int64(&pk, i);
+}
+
+void ln_output_uint(ln_output *o, uint64_t u) {
+    msgpack_packer pk = ln_packer(&o->panes.packed);
+    msgpack_pack_uint64(&pk, u);
+}
+
+void ln_output_double(ln_output *o, double d) {
+    msgpack_packer pk = ln_packer(&o->panes.packed);
+    msgpack_pack_double(&pk, d);
+}
+
+void ln_output_text(ln_output *o, const char *text, size_t len) {
+    msgpack_packer pk = ln_packer(&o->panes.packed);
+    msgpack_pack_str_with_body(&pk, text, len);
+}
+
+void ln_output_array(ln_output *o, uint32_t n) {
+    msgpack_packer pk = ln_packer(&o->panes.packed);
+    msgpack_pack_array(&pk, n);
+}
+
+void ln_output_map(ln_output *o, uint32_t n) {
+    msgpack_packer pk = ln_packer(&o->panes.packed);
+    msgpack_pack_map(&pk, n);
+}
+
+void ln_output_raw(ln_output *o, const char *bytes, size_t len) { ln_buf_append(&o->panes.packed, bytes, len); }
+
+void ln_output_mark(ln_output *o) { o->mark = o->panes.packed.len; }
+
+void ln_output_rewind(ln_output *o) {
+    LN_ASSERT(o->mark <= o->panes.packed.len);
+    o->panes.packed.len = o->mark;
+}

@@ -1,0 +1,254 @@
+/* The functions of lunette.h that begin with lunette_: each is one protected call of the Lua module lunette.host, whose
+ * result becomes a code. The codes of its pump and finish are those of lunette.h. */
+#include "host/state.h"
+#include "lunette.h"
+
+#include <lauxlib.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct lunette {
+    ln_state state;
+    ln_reader *reader; /* both belong to the Lua side */
+    ln_output *output;
+    int next_notice; /* in the kept list; 0: ask for a new list */
+};
+
+/* One call of lunette.host, and what came of it. */
+typedef struct request {
+    lunette *l;
+    const char *function;
+    const char *script;
+    const lunette_options *options;
+    int64_t now_us;
+    int code;
+    lunette_progress progress;
+} request;
+
+static const char MEMORY_SHORT[] = "memory is short";
+
+lunette *lunette_new(void) {
+    lunette *l = calloc(1, sizeof *l);
+    if (!l) return NULL;
+    if (ln_state_init(&l->state) == LN_OK) return l;
+    free(l);
+    return NULL;
+}
+
+void lunette_delete(lunette *l) {
+    if (!l) return;
+    ln_state_free(&l->state);
+    free(l);
+}
+
+/* ---- helpers of the bodies: they run inside ln_state_call, and may raise ----------------------------------------- */
+
+/* The module is required once, before any script could change what `require` means. */
+static void push_host_function(lua_State *L, const char *name) {
+    lua_getfield(L, LUA_REGISTRYINDEX, "lunette.host");
+    if (lua_isnil(L, -1)) {
+        lua_pop(L, 1);
+        lua_getglobal(L, "require");
+        lua_pushliteral(L, "lunette.host");
+        lua_call(L, 1, 1);
+        lua_pushvalue(L, -1);
+        lua_setfield(L, LUA_REGISTRYINDEX, "lunette.host");
+    }
+    lua_getfield(L, -1, name);
+    lua_remove(L, -2);
+}
+
+static void push_params(lua_State *L, const lunette_options *o) {
+    lua_createtable(L, 0, (int)o->params_count);
+    for (size_t i = 0; i < o->params_count; i++) {
+        lua_pushstring(L, o->params[i].value);
+        lua_setfield(L, -2, o->params[i].name);
+    }
+}
+
+static void push_options(lua_State *L, const lunette_options *o) {
+    lua_createtable(L, 0, 4);
+    lua_pushinteger(L, o->in_format);
+    lua_setfield(L, -2, "in_format");
+    lua_pushinteger(L, o->out_format);
+    lua_setfield(L, -2, "out_format");
+    lua_pushboolean(L, o->rejects);
+    lua_setfield(L, -2, "rejects");
+    if (o->clock_field) {
+        lua_pushstring(L, o->clock_field);
+        lua_setfield(L, -2, "clock");
+    }
+}
+
+/* Keeps the text on top of the stack as the error, whatever stands there. */
+static void keep_error(ln_state *s, lua_State *L) {
+    if (!lua_isstring(L, -1)) {
+        lua_pop(L, 1);
+        lua_pushliteral(L, "lunette.host gave no reason");
+    }
+    ln_state_keep(s, L, LN_KEPT_ERROR);
+}
+
+/* An address travels as a number: user space ends below 2^53. */
+static void *address(lua_State *L, int index) { return (void *)(uintptr_t)luaL_checknumber(L, index); }
+
+/* ---- loading --------------------------------------------------------------------------------------------------- */
+
+static int load_script(lua_State *L) {
+    request *q = lua_touserdata(L, 1);
+    ln_state *s = &q->l->state;
+    int opens = !strcmp(q->function, "open");
+    lua_pushnil(L);
+    ln_state_keep(s, L, LN_KEPT_PROBLEMS);
+    push_host_function(L, q->function);
+    lua_pushstring(L, q->script);
+    push_params(L, q->options);
+    if (opens) push_options(L, q->options);
+    lua_call(L, opens ? 3 : 2, 3);
+    if (lua_toboolean(L, 2)) {
+        if (opens) {
+            q->l->reader = address(L, 3);
+            q->l->output = address(L, 4);
+        }
+        return 0;
+    }
+    luaL_checktype(L, 3, LUA_TTABLE);
+    lua_settop(L, 3);
+    ln_state_keep(s, L, LN_KEPT_PROBLEMS);
+    q->code = LUNETTE_PROBLEMS;
+    return 0;
+}
+
+/* The caller's options as far as both sides know them: -1 where it sets a field that this version does not have. */
+static int read_options(const lunette_options *given, lunette_options *o) {
+    const unsigned char *bytes = (const unsigned char *)given;
+    *o = (lunette_options){.size = sizeof *o};
+    if (!given) return 0;
+    for (size_t i = sizeof *o; i < given->size; i++) {
+        if (bytes[i]) return -1;
+    }
+    memcpy(o, given, given->size < sizeof *o ? given->size : sizeof *o);
+    return 0;
+}
+
+/* LN_KEPT_ERROR holds the reason, or nothing where memory was short. */
+static int run_request(request *q, lua_CFunction body) {
+    return ln_state_call(&q->l->state, body, q) == LN_OK ? q->code : LUNETTE_FAILED;
+}
+
+static int raise_text(lua_State *L) {
+    lua_pushstring(L, lua_touserdata(L, 1));
+    return lua_error(L);
+}
+
+static int refuse(lunette *l, const char *text) {
+    ln_state_call(&l->state, raise_text, (void *)(uintptr_t)text);
+    return LUNETTE_FAILED;
+}
+
+static int load(lunette *l, const char *function, const char *script, const lunette_options *given) {
+    lunette_options options;
+    request q = {.l = l, .function = function, .script = script, .options = &options};
+    if (read_options(given, &options)) return refuse(l, "the options set a field that this version does not have");
+    l->state.traceback = options.traceback;
+    return run_request(&q, load_script);
+}
+
+int lunette_check(lunette *l, const char *script, const lunette_options *options) {
+    return load(l, "check", script, options);
+}
+
+int lunette_open(lunette *l, const char *script, const lunette_options *options) {
+    if (l->reader) return refuse(l, "a script is open already: make a new lunette for the next");
+    return load(l, "open", script, options);
+}
+
+const char *lunette_problem(lunette *l, size_t i) {
+    return i < INT32_MAX ? ln_state_item(&l->state, LN_KEPT_PROBLEMS, (int)i + 1) : NULL;
+}
+
+ln_reader *lunette_reader(lunette *l) { return l->reader; }
+
+ln_output *lunette_output(lunette *l) { return l->output; }
+
+/* ---- running --------------------------------------------------------------------------------------------------- */
+
+static int turn(lua_State *L) {
+    request *q = lua_touserdata(L, 1);
+    push_host_function(L, q->function);
+    lua_pushnumber(L, (lua_Number)q->now_us);
+    lua_call(L, 1, 2);
+    q->code = (int)luaL_checkinteger(L, 2);
+    if (q->code == LUNETTE_FAILED) keep_error(&q->l->state, L);
+    return 0;
+}
+
+static int take_turn(lunette *l, const char *function, int64_t now_us) {
+    request q = {.l = l, .function = function, .now_us = now_us};
+    if (!l->reader) return refuse(l, "no script is open");
+    return run_request(&q, turn);
+}
+
+int lunette_pump(lunette *l, int64_t now_us) { return take_turn(l, "pump", now_us); }
+
+int lunette_finish(lunette *l, int64_t now_us) { return take_turn(l, "finish", now_us); }
+
+/* ---- looking --------------------------------------------------------------------------------------------------- */
+
+static int read_stats(lua_State *L) {
+    request *q = lua_touserdata(L, 1);
+    push_host_function(L, "stats");
+    lua_call(L, 0, 1);
+    luaL_checkstring(L, 2);
+    ln_state_keep(&q->l->state, L, LN_KEPT_TEXT);
+    return 0;
+}
+
+const char *lunette_stats(lunette *l) {
+    request q = {.l = l};
+    return run_request(&q, read_stats) == LUNETTE_OK ? ln_state_text(&l->state, LN_KEPT_TEXT) : NULL;
+}
+
+static int read_progress(lua_State *L) {
+    request *q = lua_touserdata(L, 1);
+    push_host_function(L, "progress");
+    lua_call(L, 0, 4);
+    q->progress.windows = (uint64_t)luaL_checknumber(L, 3);
+    q->progress.late = (uint64_t)luaL_checknumber(L, 4);
+    q->progress.records = (uint64_t)luaL_checknumber(L, 5);
+    lua_settop(L, 2);
+    ln_state_keep(&q->l->state, L, LN_KEPT_TEXT);
+    return 0;
+}
+
+int lunette_progress_get(lunette *l, lunette_progress *out) {
+    request q = {.l = l};
+    const char *watermark;
+    if (run_request(&q, read_progress) != LUNETTE_OK) return LUNETTE_FAILED;
+    *out = q.progress;
+    watermark = ln_state_text(&l->state, LN_KEPT_TEXT);
+    out->watermark = watermark ? watermark : "";
+    return LUNETTE_OK;
+}
+
+static int read_notices(lua_State *L) {
+    request *q = lua_touserdata(L, 1);
+    push_host_function(L, "notices");
+    lua_call(L, 0, 1);
+    ln_state_keep(&q->l->state, L, LN_KEPT_NOTICES);
+    return 0;
+}
+
+const char *lunette_notice(lunette *l) {
+    request q = {.l = l};
+    const char *text;
+    if (!l->next_notice && run_request(&q, read_notices) != LUNETTE_OK) return NULL;
+    text = ln_state_item(&l->state, LN_KEPT_NOTICES, ++l->next_notice);
+    if (!text) l->next_notice = 0;
+    return text;
+}
+
+const char *lunette_error(lunette *l) {
+    const char *text = ln_state_text(&l->state, LN_KEPT_ERROR);
+    return text ? text : MEMORY_SHORT;
+}

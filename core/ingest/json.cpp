@@ -1,0 +1,333 @@
+/* JSON by simdjson's DOM, which checks the whole line, and a walk over the DOM that writes msgpack. Nothing here throws:
+ * every function of simdjson that is called returns an error code, and asks for memory with nothrow. */
+#define SIMDJSON_EXCEPTIONS 0
+#include <simdjson.h>
+
+extern "C" {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+#include "base/buf.h"
+#pragma GCC diagnostic pop
+}
+#include "ingest/json.h"
+
+#include <new>
+
+namespace dom = simdjson::dom;
+
+enum { NESTING_MAX = 128 };
+
+/* Where the walk stands in one open map or array. */
+struct open_value {
+    bool map;
+    dom::object::iterator pair, pair_end;
+    dom::array::iterator item, item_end;
+};
+
+struct ln_json {
+    dom::parser parser;
+    ln_buf again; /* a line rewritten */
+    open_value open[NESTING_MAX];
+};
+
+ln_json *ln_json_new(ln_mem *mem) {
+    void *at = ln_mem_new(mem, sizeof(ln_json));
+    if (!at) return nullptr;
+    ln_json *j = new (at) ln_json;
+    ln_buf_init(&j->again, mem);
+    return j;
+}
+
+void ln_json_delete(ln_json *j, ln_mem *mem) {
+    if (!j) return;
+    ln_buf_free(&j->again);
+    j->~ln_json();
+    ln_mem_free(mem, j, sizeof *j);
+}
+
+namespace {
+
+/* ---- writing msgpack ---- */
+
+/* A byte of type and the low `bytes` of a number, for which nine bytes are free at `to`; the end of them. */
+uint8_t *write_head(uint8_t *to, uint8_t type, uint64_t x, int bytes) {
+    x = bytes ? __builtin_bswap64(x << (64 - 8 * bytes)) : 0;
+    to[0] = type;
+    memcpy(to + 1, &x, 8);
+    return to + 1 + bytes;
+}
+
+void put(ln_buf *out, uint8_t type, uint64_t x, int bytes) {
+    uint8_t *to = ln_buf_reserve(out, 9);
+    if (to) out->len += size_t(write_head(to, type, x, bytes) - to);
+}
+
+void put_unsigned(ln_buf *out, uint64_t u) {
+    if (u < 0x80) put(out, uint8_t(u), 0, 0);
+    else if (u <= UINT8_MAX) put(out, 0xcc, u, 1);
+    else if (u <= UINT16_MAX) put(out, 0xcd, u, 2);
+    else if (u <= UINT32_MAX) put(out, 0xce, u, 4);
+    else put(out, 0xcf, u, 8);
+}
+
+void put_signed(ln_buf *out, int64_t i) {
+    if (i >= 0) put_unsigned(out, uint64_t(i));
+    else if (i >= -32) put(out, uint8_t(i), 0, 0);
+    else if (i >= INT8_MIN) put(out, 0xd0, uint64_t(i), 1);
+    else if (i >= INT16_MIN) put(out, 0xd1, uint64_t(i), 2);
+    else if (i >= INT32_MIN) put(out, 0xd2, uint64_t(i), 4);
+    else put(out, 0xd3, uint64_t(i), 8);
+}
+
+void put_double(ln_buf *out, double d) {
+    uint64_t bits;
+    memcpy(&bits, &d, 8);
+    put(out, 0xcb, bits, 8);
+}
+
+/* The head of an array or map. */
+void put_head(ln_buf *out, uint8_t small, uint8_t type16, uint64_t n) {
+    if (n < 16) put(out, uint8_t(small | n), 0, 0);
+    else if (n <= UINT16_MAX) put(out, type16, n, 2);
+    else put(out, uint8_t(type16 + 1), n, 4);
+}
+
+void put_text(ln_buf *out, std::string_view s) {
+    size_t len = s.size();
+    uint8_t *to = ln_buf_reserve(out, 9 + len), *at = to;
+    if (!to) return;
+    if (len < 32) at = write_head(at, uint8_t(0xa0 | len), 0, 0);
+    else if (len <= UINT8_MAX) at = write_head(at, 0xd9, len, 1);
+    else if (len <= UINT16_MAX) at = write_head(at, 0xda, len, 2);
+    else at = write_head(at, 0xdb, len, 4);
+    memcpy(at, s.data(), len);
+    out->len += size_t(at - to) + len;
+}
+
+/* ---- walking the DOM ---- */
+
+class walk {
+public:
+    walk(ln_json *j, const ln_limits *most, ln_buf *into)
+        : limits(most), out(into), open(j->open), elements(most->elements) {}
+    int run(dom::element root);
+    bool zero = false; /* a whole zero was seen: it may have been -0 */
+
+private:
+    const ln_limits *limits;
+    ln_buf *out;
+    open_value *open;
+    uint32_t elements; /* that may still come */
+    uint32_t depth = 0;
+
+    int value(dom::element e);
+    int enter(dom::array a);
+    int enter(dom::object o);
+    int count(uint64_t n);
+};
+
+/* Counts an opened map or array of n values. */
+int walk::count(uint64_t n) {
+    if (depth >= limits->nesting) return LN_EDEPTH;
+    if (n > elements) return LN_EELEMENTS;
+    elements -= uint32_t(n);
+    return LN_OK;
+}
+
+/* simdjson counts up to this; a larger container is counted by hand. */
+const size_t SIZE_SATURATED = 0xFFFFFF;
+
+int walk::enter(dom::array a) {
+    size_t n = a.size();
+    if (n >= SIZE_SATURATED) {
+        n = 0;
+        for (dom::element e : a) (void)e, n++;
+    }
+    int err = count(n);
+    if (err) return err;
+    put_head(out, 0x90, 0xdc, n);
+    open_value &top = open[depth++];
+    top.map = false;
+    top.item = a.begin();
+    top.item_end = a.end();
+    return LN_OK;
+}
+
+int walk::enter(dom::object o) {
+    size_t n = o.size();
+    if (n >= SIZE_SATURATED) {
+        n = 0;
+        for (dom::key_value_pair pair : o) (void)pair, n++;
+    }
+    int err = count(2 * uint64_t(n));
+    if (err) return err;
+    put_head(out, 0x80, 0xde, n);
+    open_value &top = open[depth++];
+    top.map = true;
+    top.pair = o.begin();
+    top.pair_end = o.end();
+    return LN_OK;
+}
+
+int walk::value(dom::element e) {
+    switch (e.type()) {
+    case dom::element_type::ARRAY: return enter(e.get_array().value_unsafe());
+    case dom::element_type::OBJECT: return enter(e.get_object().value_unsafe());
+    case dom::element_type::INT64: {
+        int64_t i = e.get_int64().value_unsafe();
+        zero |= i == 0;
+        put_signed(out, i);
+        break;
+    }
+    case dom::element_type::UINT64: put_unsigned(out, e.get_uint64().value_unsafe()); break;
+    case dom::element_type::DOUBLE: put_double(out, e.get_double().value_unsafe()); break;
+    case dom::element_type::STRING: put_text(out, e.get_string().value_unsafe()); break;
+    case dom::element_type::BOOL: put(out, e.get_bool().value_unsafe() ? 0xc3 : 0xc2, 0, 0); break;
+    case dom::element_type::NULL_VALUE: put(out, 0xc0, 0, 0); break;
+    }
+    return LN_OK;
+}
+
+int walk::run(dom::element root) {
+    size_t start = out->len;
+    int err = value(root);
+    while (!err && depth) {
+        open_value &top = open[depth - 1];
+        if (out->failed) return LN_ENOMEM;
+        if (out->len - start > limits->record_bytes) return LN_ERECORD;
+        if (top.map ? !(top.pair != top.pair_end) : !(top.item != top.item_end)) {
+            depth--;
+        } else if (top.map) {
+            dom::element e = top.pair.value();
+            put_text(out, top.pair.key());
+            ++top.pair;
+            err = value(e);
+        } else {
+            dom::element e = *top.item;
+            ++top.item;
+            err = value(e);
+        }
+    }
+    if (err) return err;
+    if (out->failed) return LN_ENOMEM;
+    return out->len - start > limits->record_bytes ? LN_ERECORD : LN_OK;
+}
+
+/* ---- numbers that simdjson does not tell apart ---- */
+
+bool is_digit(uint8_t c) { return c >= '0' && c <= '9'; }
+
+/* The end of the number that begins at `p`, or `p` where none does. */
+const uint8_t *number_end(const uint8_t *p, const uint8_t *end, bool *whole) {
+    const uint8_t *start = p, *digits;
+    *whole = true;
+    if (p < end && *p == '-') p++;
+    for (digits = p; p < end && is_digit(*p);) p++;
+    if (p == digits || (*digits == '0' && p - digits > 1)) return start;
+    if (p < end && *p == '.') {
+        *whole = false;
+        for (digits = ++p; p < end && is_digit(*p);) p++;
+        if (p == digits) return start;
+    }
+    if (p < end && (*p == 'e' || *p == 'E')) {
+        *whole = false;
+        p++;
+        if (p < end && (*p == '+' || *p == '-')) p++;
+        for (digits = p; p < end && is_digit(*p);) p++;
+        if (p == digits) return start;
+    }
+    return p;
+}
+
+/* Calls rewrite(number, end, whole) for each number outside of texts; it returns what stands for the number. What
+ * `rewrite` returns is appended to `again` with all else of the line as it was. */
+template <typename F> void rewrite_numbers(const uint8_t *line, size_t len, ln_buf *again, F rewrite) {
+    const uint8_t *p = line, *end = line + len, *kept = line;
+    bool text = false;
+    ln_buf_clear(again);
+    while (p < end) {
+        bool whole;
+        const uint8_t *stop = text ? p : number_end(p, end, &whole);
+        if (stop != p) {
+            std::string_view with = rewrite(p, stop, whole);
+            if (with.size()) {
+                ln_buf_append(again, kept, size_t(p - kept));
+                ln_buf_append(again, with.data(), with.size());
+                kept = stop;
+            }
+            p = stop;
+            continue;
+        }
+        if (*p == '\\' && text) p++;
+        else if (*p == '"') text = !text;
+        p++;
+    }
+    ln_buf_append(again, kept, size_t(end - kept));
+}
+
+simdjson::error_code parse(ln_json *j, const uint8_t *line, size_t len, dom::element *root) {
+    return j->parser.parse(line, len, false).get(*root);
+}
+
+/* Parses the line as rewritten into j->again. */
+simdjson::error_code parse_again(ln_json *j, dom::element *root) {
+    size_t len = j->again.len;
+    uint8_t *pad = ln_buf_reserve(&j->again, LN_JSON_PAD);
+    if (!pad) return simdjson::MEMALLOC;
+    memset(pad, 0, LN_JSON_PAD);
+    return parse(j, j->again.data, len, root);
+}
+
+/* Tells numbers out of range from numbers that are none: with a 0 for each correct number, is the line JSON? */
+int blame_number(ln_json *j, const uint8_t *line, size_t len) {
+    dom::element root;
+    rewrite_numbers(line, len, &j->again, [](const uint8_t *, const uint8_t *, bool) { return std::string_view("0"); });
+    simdjson::error_code err = parse_again(j, &root);
+    if (err == simdjson::MEMALLOC) return LN_ENOMEM;
+    return err ? LN_EJSON : LN_EBIGINT;
+}
+
+/* simdjson reads -0 as the whole number 0. Where the line has one, it is parsed again with -0.0 in its place; `again` is
+ * empty where it has none. */
+bool mend_zeros(ln_json *j, const uint8_t *line, size_t len) {
+    bool mended = false;
+    if (!memchr(line, '-', len)) return false;
+    rewrite_numbers(line, len, &j->again, [&](const uint8_t *p, const uint8_t *end, bool whole) {
+        if (!whole || end - p != 2 || p[0] != '-' || p[1] != '0') return std::string_view();
+        mended = true;
+        return std::string_view("-0.0");
+    });
+    return mended;
+}
+
+int code_of(ln_json *j, simdjson::error_code err, const uint8_t *line, size_t len) {
+    switch (err) {
+    case simdjson::SUCCESS: return LN_OK;
+    case simdjson::MEMALLOC: return LN_ENOMEM;
+    case simdjson::DEPTH_ERROR: return LN_EDEPTH;
+    case simdjson::CAPACITY: return LN_ERECORD;
+    case simdjson::NUMBER_ERROR: return blame_number(j, line, len);
+    default: return LN_EJSON;
+    }
+}
+
+} // namespace
+
+int ln_json_convert(ln_json *j, const ln_limits *limits, const uint8_t *line, size_t len, ln_buf *out) {
+    size_t start = out->len;
+    dom::element root;
+    int err = code_of(j, parse(j, line, len, &root), line, len);
+    if (err) return err;
+    walk first(j, limits, out);
+    err = first.run(root);
+    if (!err && first.zero && mend_zeros(j, line, len)) {
+        out->len = start;
+        err = code_of(j, parse_again(j, &root), j->again.data, j->again.len);
+        if (!err) err = walk(j, limits, out).run(root);
+    }
+    if (err) {
+        out->len = start;
+        out->failed = 0;
+    }
+    return err;
+}

@@ -1,0 +1,121 @@
+/* JSON lines to rows. First each line becomes a msgpack record in `made`, which grows and moves meanwhile; then it
+ * stands still, and the records are read as any others. A line that is no record becomes a row all the same. */
+#include "base/assert.h"
+#include "ingest/reader.h"
+
+/* A text of up to 4 GiB as msgpack. */
+static void put_text(ln_buf *out, const uint8_t *text, size_t len) {
+    uint8_t head[5] = {0xdb, (uint8_t)(len >> 24), (uint8_t)(len >> 16), (uint8_t)(len >> 8), (uint8_t)len};
+    if (len < 32) {
+        head[0] = (uint8_t)(0xa0 | len);
+        ln_buf_append(out, head, 1);
+    } else if (len <= UINT8_MAX) {
+        ln_buf_append(out, (uint8_t[]){0xd9, (uint8_t)len}, 2);
+    } else if (len <= UINT16_MAX) {
+        ln_buf_append(out, (uint8_t[]){0xda, (uint8_t)(len >> 8), (uint8_t)len}, 3);
+    } else {
+        ln_buf_append(out, head, 5);
+    }
+    ln_buf_append(out, text, len);
+}
+
+/* What is shown of a line longer than limits.record_bytes: its beginning, cut between two characters. No more than the
+ * limit, since it must not depend on how much of the line is in hand. */
+static size_t excerpt(const ln_reader *r, const uint8_t *line) {
+    size_t most = r->limits.record_bytes < LN_READER_EXCERPT ? (size_t)r->limits.record_bytes : LN_READER_EXCERPT;
+    size_t cut = most;
+    for (int i = 0; i < 3 && cut && (line[cut] & 0xc0) == 0x80; i++) cut--;
+    return (line[cut] & 0xc0) == 0x80 ? most : cut;
+}
+
+static int is_blank(const uint8_t *line, size_t len) {
+    for (size_t i = 0; i < len; i++)
+        if (line[i] != ' ' && line[i] != '\t' && line[i] != '\r') return 0;
+    return 1;
+}
+
+static int is_map(uint8_t b) { return (b & 0xf0) == 0x80 || b == 0xde || b == 0xdf; }
+
+/* One line into row `row`: LN_OK, or LN_ENOMEM. */
+static int make_row(ln_reader *r, uint32_t row, const uint8_t *line, size_t len) {
+    size_t before = r->made.len;
+    int too_long = len > r->limits.record_bytes;
+    int err = too_long ? LN_ERECORD : ln_json_convert(r->json, &r->limits, line, len, &r->made);
+    if (err == LN_ENOMEM) return err;
+    if (err) put_text(&r->made, line, too_long ? excerpt(r, line) : len);
+    if (r->made.failed) return LN_ENOMEM;
+    if (!err && !is_map(r->made.data[before])) err = LN_EINVALID;
+    r->malformed[row] = (uint8_t)err;
+    r->record_bytes[row] = (uint32_t)(r->made.len - before);
+    return LN_OK;
+}
+
+/* Finds the next line and its length without its end; *with has its bytes in all. A line that is too long need not be
+ * whole: *with is then what is in hand of it, and the rest is to be dropped. 0 where more bytes are needed. */
+static int find_line(ln_reader *r, size_t *len, size_t *with) {
+    size_t have = r->end - r->start;
+    const uint8_t *line = r->in + r->start;
+    const uint8_t *stop = have > r->searched ? memchr(line + r->searched, '\n', have - r->searched) : NULL;
+    r->searched = have;
+    if (!stop && have > r->limits.record_bytes + 1) {
+        r->dropping = 1;
+        *len = *with = have;
+        return 1;
+    }
+    if (!stop && (!r->ended || !have)) return 0;
+    *len = stop ? (size_t)(stop - line) : have;
+    *with = stop ? *len + 1 : have;
+    if (*len && line[*len - 1] == '\r') --*len;
+    return 1;
+}
+
+/* Drops what is left of a line that was too long. */
+static void drop(ln_reader *r) {
+    size_t have = r->end - r->start;
+    const uint8_t *line = r->in + r->start, *stop = have ? memchr(line, '\n', have) : NULL;
+    ln_reader_consume(r, stop ? (size_t)(stop - line) + 1 : have);
+    r->dropping = !stop;
+}
+
+/* The records of `rows` rows, made one after the other, into columns. */
+static void read_rows(ln_reader *r, uint32_t rows) {
+    const uint8_t *p = r->made.data, *end = p + r->made.len;
+    for (uint32_t row = 0; row < rows; row++) {
+        const uint8_t *stop = p + r->record_bytes[row];
+        r->record[row] = p;
+        if (r->malformed[row]) {
+            for (uint32_t c = 0; c < r->fields.columns; c++) r->column[c][row] = (ln_value){.type = LN_MISSING};
+        } else {
+            const uint8_t *passed =
+                ln_scan_project(&r->fields, &r->limits, p, end, r->column, row, &r->malformed[row]);
+            LN_ASSERT(passed == stop);
+        }
+        p = stop;
+    }
+}
+
+uint32_t ln_lines_next(ln_reader *r) {
+    uint32_t rows = 0;
+    size_t len, with;
+    uint8_t *pad;
+    ln_buf_clear(&r->made);
+    while (rows < r->rows_max && r->made.len < LN_READER_MADE) {
+        const uint8_t *line;
+        if (r->dropping) drop(r);
+        if (r->dropping || !find_line(r, &len, &with)) break;
+        line = r->in + r->start;
+        if (len > r->limits.record_bytes || !is_blank(line, len)) {
+            r->err = make_row(r, rows, line, len);
+            if (r->err) break;
+            rows++;
+        }
+        ln_reader_consume(r, with);
+        r->searched = 0;
+    }
+    pad = ln_buf_reserve(&r->made, LN_SCAN_PAD);
+    if (pad) memset(pad, 0, LN_SCAN_PAD);
+    else r->err = LN_ENOMEM;
+    if (r->made.failed) return 0;
+    read_rows(r, rows);
+    return rows;
+}

@@ -1,0 +1,100 @@
+/* The public C interface: what lunette_ffi.h declares, exported from liblunette-core, and, in a section of its own, the
+ * Lua state for C hosts, exported from liblunette. */
+#ifndef LUNETTE_H
+#define LUNETTE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+#include "lunette_ffi.h"
+
+/* ---- a Lua state for C hosts: liblunette ------------------------------------------------------------------------
+ *
+ * A host of its own Lua state runs one pipeline script: open it, fill the reader, pump, take what the output holds, and
+ * at the end finish. The host owns the loop, the clock and all reading and writing; the library prints nothing but what
+ * a script prints (to stderr), starts no thread, handles no signal, keeps no global state and never ends the process.
+ *
+ * Ownership is that of lunette_ffi.h: arguments are borrowed for the call; a lunette is yours until lunette_delete;
+ * every text and object it hands out is a view. Texts live until the next call on the same lunette, the reader and the
+ * output until it is deleted. One lunette is used by one thread at a time; two of them share nothing. Clocks are
+ * microseconds since 1970-01-01 UTC, below 2^53, and should not go back. All of this is since 0.1. */
+
+typedef struct lunette lunette;
+
+enum lunette_code {
+    LUNETTE_OK = 0,  /* done; of a pump: the reader needs more bytes */
+    LUNETTE_DRAIN,   /* take the output and clear it, then call again */
+    LUNETTE_BROKEN,  /* the input can't be read on: ln_reader_error tells where; everything before has been processed */
+    LUNETTE_FAILED,  /* lunette_error tells why; a lunette that failed in pump or finish is only good for deleting */
+    LUNETTE_PROBLEMS /* the script is not right: lunette_problem lists what is wrong */
+};
+
+/* A value for ln.param(name) of the script. */
+typedef struct lunette_param {
+    const char *name;
+    const char *value;
+} lunette_param;
+
+/* Fields that are 0 stand for the defaults: `lunette_options o = {.size = sizeof o};` */
+typedef struct lunette_options {
+    size_t size;             /* sizeof(lunette_options), so that later versions can tell which fields there are */
+    int in_format;           /* enum ln_format; 0: recognised at the first byte */
+    int out_format;          /* enum ln_format; 0: that of the input */
+    int rejects;             /* rejected records are encoded for LN_STREAM_REJECTS */
+    int traceback;           /* errors of Lunette's own Lua code come with a traceback */
+    const char *clock_field; /* the field of each record that is the processing clock; NULL: now_us is */
+    const lunette_param *params;
+    size_t params_count;
+} lunette_options;
+
+/* How far a run has come. */
+typedef struct lunette_progress {
+    const char *watermark; /* as a text; "" before there is one */
+    uint64_t records;      /* read */
+    uint64_t windows;      /* open */
+    uint64_t late;         /* records rejected as late */
+} lunette_progress;
+
+/* NULL where memory is short. */
+lunette *lunette_new(void);
+void lunette_delete(lunette *l);
+
+/* Loads a script and checks its pipelines without running them: LUNETTE_OK, LUNETTE_PROBLEMS or LUNETTE_FAILED.
+ * `options` may be NULL; of its fields params and traceback count. */
+int lunette_check(lunette *l, const char *script, const lunette_options *options);
+/* The same, and makes ready to run them, once for each lunette. */
+int lunette_open(lunette *l, const char *script, const lunette_options *options);
+/* Problem number i of the last check or open, as `file:line: field: what is wrong: how to mend it`; NULL after the
+ * last. */
+const char *lunette_problem(lunette *l, size_t i);
+
+/* Where bytes go in and panes come out; NULL before lunette_open. Fill the reader only after a pump that returned
+ * LUNETTE_OK; take and clear both of the output's streams after every call. */
+ln_reader *lunette_reader(lunette *l);
+ln_output *lunette_output(lunette *l);
+
+/* Works on what the reader holds: LUNETTE_OK, LUNETTE_DRAIN, LUNETTE_BROKEN or LUNETTE_FAILED. With nothing in the
+ * reader it moves the clock. */
+int lunette_pump(lunette *l, int64_t now_us);
+/* The input has ended: completes every window. LUNETTE_OK, LUNETTE_DRAIN or LUNETTE_FAILED. */
+int lunette_finish(lunette *l, int64_t now_us);
+
+/* The account of the run as one line of JSON, without a newline; NULL on failure. */
+const char *lunette_stats(lunette *l);
+int lunette_progress_get(lunette *l, lunette_progress *out);
+/* The next thing that a person should know of, such as an error in a script's function, as one line; NULL when there is
+ * none. */
+const char *lunette_notice(lunette *l);
+/* Why the latest of the calls that failed did; never NULL. */
+const char *lunette_error(lunette *l);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+
+#endif

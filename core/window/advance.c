@@ -1,0 +1,162 @@
+/* Moves W and the clock. A move of W visits every window whose end or expiry it passes, in order of (end, start, age), and
+ * then asks the others where a trigger counts event time; a move of the clock asks those that a trigger by the clock may
+ * concern. Both can be cut between two windows and go on later: nothing else happens in between. */
+#include "window/state.h"
+
+#include <stdlib.h>
+
+/* ---- the windows to be asked ------------------------------------------------------------------------------------ */
+
+static int by_order(const void *a, const void *b) {
+    const ln_cell *x = *(ln_cell *const *)a, *y = *(ln_cell *const *)b;
+    if (x->end_us != y->end_us) return x->end_us < y->end_us ? -1 : 1;
+    if (x->start_us != y->start_us) return x->start_us < y->start_us ? -1 : 1;
+    return x->age < y->age ? -1 : x->age > y->age;
+}
+
+static int walk_add(ln_engine *e, ln_cell *c) {
+    if (ln_mem_grow(&e->mem, &e->walk, &e->walk_cap, e->walk_count + 1, sizeof *e->walk) < 0)
+        return ln_engine_fail(e, LN_ENOMEM, "a firing");
+    e->walk[e->walk_count++] = c;
+    return 0;
+}
+
+static void walk_sort(ln_engine *e) {
+    if (e->walk_count > 1) qsort(e->walk, e->walk_count, sizeof *e->walk, by_order);
+}
+
+/* All open windows, or only those whose end is ahead of W. */
+static int walk_all(ln_engine *e, int only_ahead) {
+    for (size_t k = 0; k < e->keys.slots; k++) {
+        const ln_key *key = e->keys.slot[k];
+        for (uint32_t i = 0; key && i < key->open.count; i++) {
+            ln_cell *c = ln_cells_at(&key->open, i);
+            if (only_ahead && c->end_us <= e->now_us) continue;
+            if (walk_add(e, c) < 0) return -1;
+        }
+    }
+    walk_sort(e);
+    return 0;
+}
+
+static int walk_offer(ln_engine *e, int kind) {
+    const ln_event event = {.kind = kind, .from_us = e->from_us, .to_us = e->to_us};
+    while (e->walk_next < e->walk_count) {
+        if (e->pause) return 0;
+        if (ln_offer(e, e->walk[e->walk_next++], &event) < 0) return -1;
+    }
+    return 1;
+}
+
+static int crosses(const ln_engine *e, const ln_trigger *t, int event_time) {
+    for (uint32_t i = 0; i < t->count; i++) {
+        const ln_trigger_node *n = &t->node[i];
+        if (n->kind == LN_EVERY && n->event_time == event_time && ln_time_crosses(n->n, e->from_us, e->to_us)) return 1;
+    }
+    return 0;
+}
+
+static void walk_begin(ln_engine *e, int64_t from_us, int64_t to_us) {
+    e->from_us = from_us;
+    e->to_us = to_us;
+    e->walk_count = e->walk_next = 0;
+    e->walked = 0;
+}
+
+/* ---- the clock -------------------------------------------------------------------------------------------------- */
+
+int ln_advance_clock_begin(ln_engine *e, int64_t to_us) {
+    ln_cell *c;
+    walk_begin(e, e->clock_us, to_us);
+    e->clock_us = to_us;
+    if (e->from_us == LN_PAST || !(e->clock_every || e->clock_delays)) return 0;
+    if (e->clock_every && (crosses(e, &e->plan.early, 0) || crosses(e, &e->plan.late, 0))) return walk_all(e, 0);
+    while ((c = ln_alarms_pop(&e->alarms, to_us)))
+        if (walk_add(e, c) < 0) return -1;
+    walk_sort(e);
+    return 0;
+}
+
+int ln_advance_clock(ln_engine *e) { return walk_offer(e, LN_EVENT_CLOCK); }
+
+/* ---- W ---------------------------------------------------------------------------------------------------------- */
+
+void ln_advance_begin(ln_engine *e, int64_t to_us) {
+    walk_begin(e, e->now_us, to_us);
+    e->now_us = to_us;
+}
+
+/* Of two cells the one that comes first; either may be NULL. */
+static ln_cell *first_of(ln_cell *a, ln_cell *b) {
+    if (!a || !b) return a ? a : b;
+    return by_order(&a, &b) <= 0 ? a : b;
+}
+
+/* Opens the empty window that follows a completed one on the grid, while fewer than `fill` came in a row. */
+static int follow(ln_engine *e, ln_key *key, int64_t start_us, int64_t run) {
+    int64_t next_us = ln_time_add(start_us, e->plan.hop_us), end_us = ln_time_add(next_us, e->plan.size_us);
+    uint32_t at;
+    ln_cell *c;
+    if (run > e->plan.fill || end_us == LN_TIME_MAX || ln_store_full(e)) return 0;
+    if (ln_cells_find(&key->open, next_us, end_us, &at)) return 0;
+    c = ln_store_open(e, key, at, next_us, end_us);
+    if (!c) return -1;
+    c->run = run;
+    c->on_time_done = 0;
+    return ln_store_file(e, c);
+}
+
+static int expire(ln_engine *e, ln_cell *c) {
+    int rest = c->since.count > 0;
+    if (rest || (e->plan.closing_always && !(c->shown && c->last_final)))
+        if (ln_fire(e, c, e->plan.lateness_us == 0 ? LN_ON_TIME : LN_LATE) < 0) return -1;
+    return ln_store_expire(e, c);
+}
+
+/* What the move does to one window that it completes, or expires, or both. */
+static int pass(ln_engine *e, ln_cell *c) {
+    ln_key *key = c->key;
+    int64_t start_us = c->start_us, run = c->nonempty ? 1 : c->run + 1;
+    int completed = c->bucket->owner == &e->completing, fills = completed && e->plan.fill && e->to_us < LN_FUTURE;
+    if (completed) {
+        c->on_time_done = 1;
+        if (ln_fire(e, c, LN_ON_TIME) < 0) return -1;
+    }
+    e->join.key = fills ? key : NULL; /* held, until its next window stands open */
+    if (ln_engine_expiry(e, c->end_us) <= e->to_us) {
+        if (expire(e, c) < 0) return -1;
+    } else if (ln_store_file(e, c) < 0) {
+        return -1;
+    }
+    if (!fills) return 0;
+    e->join.key = NULL;
+    if (follow(e, key, start_us, run) < 0) return -1;
+    if (ln_key_idle(key)) ln_keys_remove(&e->keys, key);
+    return 0;
+}
+
+static int pass_due(ln_engine *e) {
+    int64_t expired_us = ln_time_sub(e->to_us, e->plan.lateness_us);
+    while (ln_deadlines_next(&e->completing) <= e->to_us || ln_deadlines_next(&e->expiring) <= expired_us) {
+        int failed = 0;
+        ln_cell *c;
+        if (e->pause) return 0;
+        c = first_of(ln_deadlines_due(&e->completing, e->to_us, &failed),
+                     ln_deadlines_due(&e->expiring, expired_us, &failed));
+        if (failed) return ln_engine_fail(e, LN_ENOMEM, "a firing");
+        if (!c) break;
+        if ((e->sliced ? ln_slice_pass(e, c) : pass(e, c)) < 0) return e->failed ? -1 : ln_engine_fail(e, LN_ENOMEM, "a firing");
+    }
+    return 1;
+}
+
+int ln_advance(ln_engine *e) {
+    if (!e->walked) {
+        int done = pass_due(e);
+        if (done != 1) return done;
+        e->walked = 1;
+        if (e->graves.count) ln_store_bury(e);
+        if (e->event_every && crosses(e, &e->plan.early, 1) && walk_all(e, 1) < 0) return -1;
+    }
+    return walk_offer(e, LN_EVENT_WATERMARK);
+}

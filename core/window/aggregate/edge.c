@@ -1,0 +1,68 @@
+/* first and last: the value at the edge of a window in event time; among equal times the first or last to arrive. What
+ * is longer than eight bytes is kept as a copy. */
+#include "window/aggregate/aggregate.h"
+
+#include <string.h>
+
+typedef struct edge {
+    ln_value v; /* LN_MISSING: none yet */
+    int64_t time_us;
+    uint64_t arrival;
+} edge;
+
+static int is_copied(const ln_value *v) { return v->type >= LN_TEXT && v->len > 0; }
+
+static void clear(ln_tally *t, void *state) {
+    edge *e = state;
+    if (is_copied(&e->v)) {
+        uint8_t *copy;
+        memcpy(&copy, &e->v.at, sizeof copy);
+        ln_mem_free(t->mem, copy, e->v.len);
+    }
+    memset(e, 0, sizeof *e);
+}
+
+/* Is the place (time, arrival) beyond that of e? sign is 1 for the last, -1 for the first. */
+static int beyond(const edge *e, int64_t time_us, uint64_t arrival, int sign) {
+    if (e->v.type == LN_MISSING) return 1;
+    if (time_us != e->time_us) return sign > 0 ? time_us > e->time_us : time_us < e->time_us;
+    return sign > 0 ? arrival > e->arrival : arrival < e->arrival;
+}
+
+static int offer(ln_tally *t, edge *e, const ln_value *v, int64_t time_us, uint64_t arrival, int sign) {
+    uint8_t *copy = NULL;
+    if (!beyond(e, time_us, arrival, sign)) return LN_OK;
+    if (is_copied(v)) {
+        copy = ln_mem_new(t->mem, v->len);
+        if (!copy) return LN_ENOMEM;
+        memcpy(copy, v->at, v->len);
+    }
+    clear(t, e);
+    *e = (edge){.v = *v, .time_us = time_us, .arrival = arrival};
+    if (copy) e->v.at = copy;
+    return LN_OK;
+}
+
+static int add(ln_tally *t, void *state, const ln_value *v, int sign) {
+    return offer(t, state, v, t->time_us, t->arrival, sign);
+}
+
+static int take(ln_tally *t, void *into, const void *from, int sign) {
+    const edge *b = from;
+    return b->v.type == LN_MISSING ? LN_OK : offer(t, into, &b->v, b->time_us, b->arrival, sign);
+}
+
+static void result(const void *state, ln_value *out) {
+    *out = ((const edge *)state)->v;
+    if (out->type == LN_MISSING) out->type = LN_NULL;
+}
+
+static int first_add(ln_tally *t, void *state, const ln_value *v) { return add(t, state, v, -1); }
+static int last_add(ln_tally *t, void *state, const ln_value *v) { return add(t, state, v, 1); }
+static int first_take(ln_tally *t, void *into, const void *from) { return take(t, into, from, -1); }
+static int last_take(ln_tally *t, void *into, const void *from) { return take(t, into, from, 1); }
+
+const ln_aggregate_ops ln_first_ops = {
+    .size = sizeof(edge), .add = first_add, .take = first_take, .result = result, .clear = clear};
+const ln_aggregate_ops ln_last_ops = {
+    .size = sizeof(edge), .add = last_add, .take = last_take, .result = result, .clear = clear};

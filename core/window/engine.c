@@ -1,0 +1,314 @@
+/* The coordinator: leads one batch after the other from row to row, each through the order of the semantics: the clock
+ * moves, sources become idle, the record is judged and joins its windows, W moves. Every pause is between two of these
+ * or inside a firing, and the next step goes on exactly there. */
+#include "base/assert.h"
+#include "window/state.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { OPS_MAX = 4096 }; /* operations after which the engine wants to pause */
+
+int ln_engine_fail(ln_engine *e, int err, const char *what) {
+    if (e->failed) return -1;
+    e->failed = err;
+    snprintf(e->error, sizeof e->error, "%s: %s", what, ln_strerror(err));
+    return -1;
+}
+
+void ln_engine_op(ln_engine *e, uint32_t kind, uint32_t a, uint32_t b) {
+    if (ln_mem_grow(&e->rows.mem, &e->op, &e->op_cap, e->op_count + 1, sizeof *e->op) < 0) {
+        (void)ln_engine_fail(e, LN_ENOMEM, "an operation");
+        return;
+    }
+    e->op[e->op_count++] = (ln_op){kind, a, b};
+    if (e->op_count >= OPS_MAX) e->pause = 1;
+}
+
+/* ---- one row ---------------------------------------------------------------------------------------------------- */
+
+static int reject(ln_engine *e, int reason) {
+    const ln_batch *b = e->rows.batch;
+    const ln_note *note = &e->rows.note[e->row];
+    const char *message = note->text;
+    size_t len = note->len;
+    int err;
+    if (reason == LN_REASON_MALFORMED && b->malformed[e->row] != LN_EINVALID) {
+        message = ln_strerror(b->malformed[e->row]);
+        len = strlen(message);
+    }
+    e->stats.read++;
+    e->stats.rejected[reason]++;
+    err = e->sink->reject(e->sink->ctx, &e->shape, reason, b->record[e->row], b->record_bytes[e->row], message, len);
+    return err == LN_OK ? 0 : ln_engine_fail(e, err, "a reject");
+}
+
+/* The canonical key of the present row into e->key; 0, or 1 for what is no key. */
+static int read_key(ln_engine *e) {
+    const ln_plan *p = &e->plan;
+    ln_buf_clear(&e->key);
+    if (p->key_columns == 0) {
+        ln_buf_byte(&e->key, 0xc0);
+        return 0;
+    }
+    if (!p->key_composite) return ln_key_encode(&e->key, ln_rows_value(&e->rows, p->key_column[0], e->row)) < 0;
+    ln_key_encode_array_head(&e->key, p->key_columns);
+    for (uint32_t i = 0; i < p->key_columns; i++)
+        if (ln_key_encode_plain(&e->key, ln_rows_value(&e->rows, p->key_column[i], e->row)) < 0) return 1;
+    return 0;
+}
+
+/* The record is ahead of W, and its session depends on what is still to come in between. */
+static int wait(ln_engine *e, ln_key *key) {
+    if (ln_store_full(e)) {
+        if (ln_key_idle(key)) ln_keys_remove(&e->keys, key);
+        return reject(e, LN_REASON_LIMIT);
+    }
+    e->stats.read++;
+    e->stats.aggregated++;
+    return ln_hold(e, key);
+}
+
+/* The record's fate but for its windows: its phase then is JOIN, or AFTER where it has none to join. */
+static int judge(ln_engine *e) {
+    uint64_t hash;
+    ln_key *key;
+    e->phase = LN_PHASE_AFTER;
+    switch (e->rows.row[e->row]) {
+    case LN_ROW_MALFORMED: return reject(e, LN_REASON_MALFORMED);
+    case LN_ROW_ERROR_TIME: case LN_ROW_ERROR: return reject(e, LN_REASON_SCRIPT_ERROR);
+    case LN_ROW_NO_TIME: return reject(e, LN_REASON_NO_TIME);
+    case LN_ROW_FUTURE: return reject(e, LN_REASON_FUTURE);
+    case LN_ROW_FILTERED:
+        e->stats.read++;
+        e->stats.filtered++;
+        return 0;
+    default: break;
+    }
+    if (read_key(e)) return reject(e, LN_REASON_BAD_KEY);
+    if (e->key.failed) return ln_engine_fail(e, LN_ENOMEM, "a key");
+    if (e->rows.row[e->row] == LN_ROW_ERROR_FIELD) return reject(e, LN_REASON_SCRIPT_ERROR);
+    hash = ln_keys_hash(&e->keys, e->key.data, e->key.len);
+    key = ln_keys_find(&e->keys, hash, e->key.data, e->key.len);
+    if (!key) {
+        if (ln_store_full(e)) return reject(e, LN_REASON_LIMIT);
+        key = ln_keys_add(&e->keys, hash, e->key.data, e->key.len);
+        if (!key) return ln_engine_fail(e, LN_ENOMEM, "a key");
+    }
+    e->arrivals++;
+    if (e->plan.max_us >= 0 && e->rows.time_us[e->row] > e->now_us) return wait(e, key);
+    e->phase = LN_PHASE_JOIN;
+    ln_join_begin(e, key, e->rows.time_us[e->row], e->arrivals, NULL);
+    return 0;
+}
+
+/* The record has met all its windows. */
+static int settle(ln_engine *e) {
+    ln_joining *j = &e->join;
+    ln_key *key = j->key;
+    e->phase = LN_PHASE_AFTER;
+    j->key = NULL;
+    if (ln_key_idle(key)) ln_keys_remove(&e->keys, key);
+    if (j->taken) {
+        e->stats.read++;
+        e->stats.aggregated++;
+        e->stats.refusals_late += j->late;
+        return 0;
+    }
+    return reject(e, j->limited ? LN_REASON_LIMIT : j->late ? LN_REASON_LATE : LN_REASON_NO_WINDOW);
+}
+
+static int begin_row(ln_engine *e) {
+    int64_t clock_us = e->rows.clock_us[e->row];
+    e->phase = LN_PHASE_JUDGE;
+    if (e->rows.row[e->row] == LN_ROW_MALFORMED) return 0;
+    e->phase = LN_PHASE_IDLE;
+    if (clock_us <= e->clock_us) return 0;
+    e->phase = LN_PHASE_CLOCK;
+    return ln_advance_clock_begin(e, clock_us);
+}
+
+/* Moves W to `to_us`, if that is ahead, and then goes on with the phase `next`. */
+static void begin_move(ln_engine *e, int64_t to_us, int next) {
+    e->phase = next;
+    if (to_us <= e->now_us) return;
+    e->phase = LN_PHASE_RELEASE;
+    e->aim_us = to_us;
+    e->next = next;
+}
+
+/* Lets the records join that W is about to reach, judged by W as it stands, and then moves it. */
+static int release(ln_engine *e) {
+    ln_joining *j = &e->join;
+    for (;;) {
+        const ln_held *held = j->held;
+        if (held) {
+            int done = ln_join_next(e);
+            if (done != 1) return done;
+            j->key = NULL;
+            j->held = NULL;
+            if (ln_hold_done(e, held) < 0) return -1;
+        }
+        held = ln_hold_next(e, e->aim_us);
+        if (!held) break;
+        ln_join_begin(e, held->key, held->time_us, held->arrival, held);
+    }
+    ln_advance_begin(e, e->aim_us);
+    e->phase = LN_PHASE_MOVING;
+    return 1;
+}
+
+static void next_row(ln_engine *e) {
+    e->row++;
+    e->phase = LN_PHASE_ROW;
+}
+
+/* One phase: 1 when it is done, 0 when the step must end here, -1 when the engine has failed. */
+static int work(ln_engine *e) {
+    int done;
+    switch (e->phase) {
+    case LN_PHASE_ROW: return begin_row(e) < 0 ? -1 : 1;
+    case LN_PHASE_CLOCK:
+        done = ln_advance_clock(e);
+        if (done == 1) e->phase = LN_PHASE_IDLE;
+        return done;
+    case LN_PHASE_IDLE: begin_move(e, e->rows.judged_us[e->row], LN_PHASE_JUDGE); return 1;
+    case LN_PHASE_JUDGE: return judge(e) < 0 ? -1 : 1;
+    case LN_PHASE_ANSWER: return ln_join_answered(e) < 0 ? -1 : 1;
+    case LN_PHASE_JOIN:
+        done = ln_join_next(e);
+        return done == 1 ? (settle(e) < 0 ? -1 : 1) : done;
+    case LN_PHASE_AFTER: begin_move(e, e->rows.after_us[e->row], LN_PHASE_NEXT); return 1;
+    case LN_PHASE_NEXT: next_row(e); return 1;
+    case LN_PHASE_TICK:
+        done = ln_advance_clock(e);
+        if (done == 1) begin_move(e, e->watermark.now_us, LN_PHASE_NONE);
+        return done;
+    case LN_PHASE_RELEASE: return release(e);
+    default:
+        done = ln_advance(e);
+        if (done == 1) e->phase = e->next;
+        return done;
+    }
+}
+
+static int is_over(ln_engine *e) {
+    if (e->phase == LN_PHASE_NONE) return 1;
+    if (e->phase != LN_PHASE_ROW) return 0;
+    if (e->row < e->rows.batch->rows) return e->row >= e->until;
+    e->phase = LN_PHASE_NONE;
+    return 1;
+}
+
+int ln_engine_step(ln_engine *e, uint32_t until) {
+    if (e->ops_taken) {
+        e->op_count = 0;
+        ln_buf_clear(&e->staged);
+        ln_hold_spent(e);
+        e->ops_taken = 0;
+    }
+    e->until = until;
+    e->pause = 0;
+    if (e->phase == LN_PHASE_ROW && ln_rows_stamp(&e->rows, &e->watermark) != LN_OK)
+        (void)ln_engine_fail(e, LN_ENOMEM, "a batch");
+    while (!e->failed && !is_over(e)) {
+        if (work(e) == 1) continue;
+        if (e->failed) break;
+        return e->phase == LN_PHASE_ANSWER ? LN_STEP_ASK : LN_STEP_MORE;
+    }
+    return e->failed ? LN_STEP_FAILED : LN_STEP_DONE;
+}
+
+/* ---- the driver's calls ----------------------------------------------------------------------------------------- */
+
+int ln_engine_begin(ln_engine *e, const ln_batch *batch, int64_t now_us) {
+    if (e->failed) return LN_ECLOSED;
+    LN_ASSERT(e->phase == LN_PHASE_NONE);
+    if (ln_rows_begin(&e->rows, batch, now_us) != LN_OK) {
+        (void)ln_engine_fail(e, LN_ENOMEM, "a batch");
+        return LN_ENOMEM;
+    }
+    e->row = 0;
+    e->join.bounds = 0;
+    e->phase = LN_PHASE_ROW;
+    return LN_OK;
+}
+
+ln_frame *ln_engine_frame(ln_engine *e) { return &e->rows.shown; }
+
+int ln_engine_judge(ln_engine *e) {
+    if (e->failed) return LN_ECLOSED;
+    ln_rows_judge(&e->rows);
+    return LN_OK;
+}
+
+int ln_engine_clock(ln_engine *e, int64_t now_us) {
+    if (e->failed) return LN_ECLOSED;
+    LN_ASSERT(e->phase == LN_PHASE_NONE);
+    if (e->plan.clock_column >= 0 || now_us <= e->clock_us) return LN_OK;
+    if (now_us > e->rows.clock_now_us) e->rows.clock_now_us = now_us;
+    if (e->plan.time_kind == LN_TIME_PROCESSING) e->watermark.now_us = now_us;
+    else ln_watermark_clock(&e->watermark, now_us);
+    e->phase = LN_PHASE_TICK;
+    return ln_advance_clock_begin(e, now_us) < 0 ? e->failed : LN_OK;
+}
+
+int ln_engine_finish(ln_engine *e) {
+    if (e->failed) return LN_ECLOSED;
+    LN_ASSERT(e->phase == LN_PHASE_NONE);
+    e->watermark.now_us = LN_FUTURE;
+    begin_move(e, LN_FUTURE, LN_PHASE_NONE);
+    return LN_OK;
+}
+
+const ln_op *ln_engine_ops(ln_engine *e, size_t *count) {
+    *count = e->ops_taken ? 0 : e->op_count;
+    e->ops_taken = 1;
+    return e->op;
+}
+
+const uint8_t *ln_engine_staged(ln_engine *e, size_t *len) {
+    *len = e->staged.len;
+    return e->staged.data;
+}
+
+ln_question *ln_engine_question(ln_engine *e) { return &e->question; }
+
+const uint8_t *ln_engine_question_pane(ln_engine *e, size_t *len) {
+    ln_buf_clear(&e->preview);
+    if (ln_fire_preview(e, e->join.asked, &e->preview) != LN_OK) ln_buf_clear(&e->preview);
+    *len = e->preview.len;
+    return e->preview.data;
+}
+
+int ln_engine_text(ln_engine *e, uint32_t column, uint32_t row, int type, const char *bytes, size_t len) {
+    ln_value *v = &e->rows.computed[column - e->plan.computed_first][row];
+    uint8_t *copy = len > UINT32_MAX ? NULL : ln_arena_copy(&e->rows.texts, bytes, len);
+    if (!copy) return LN_ENOMEM;
+    *v = (ln_value){.type = (uint8_t)type, .len = (uint32_t)len, .at = copy};
+    return LN_OK;
+}
+
+int ln_engine_message(ln_engine *e, uint32_t row, const char *text, size_t len) {
+    const uint8_t *copy = ln_arena_copy(&e->rows.texts, text, len);
+    if (!copy) return LN_ENOMEM;
+    e->rows.note[row] = (ln_note){(const char *)copy, len};
+    return LN_OK;
+}
+
+void ln_engine_stats(const ln_engine *e, ln_stats *out) {
+    *out = e->stats;
+    out->values_skipped = e->tally.skipped;
+    out->distinct_over = e->tally.distinct_over;
+    out->windows = e->cells;
+    out->keys = e->keys.count;
+    out->state_bytes = e->mem.used;
+    out->watermark_us = e->now_us;
+}
+
+const char *ln_engine_error(const ln_engine *e) { return e->error; }
+
+static const char *const reasons[] = {"malformed", "no_time", "future", "late", "no_window", "bad_key", "script_error", "limit"};
+_Static_assert(sizeof reasons / sizeof *reasons == LN_REASONS, "each reason has a name");
+
+const char *ln_reason_name(int reason) { return reason >= 0 && reason < LN_REASONS ? reasons[reason] : "unknown"; }

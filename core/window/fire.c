@@ -1,0 +1,178 @@
+/* Makes panes: asks a window's trigger, works out its values, hands what is withdrawn and the pane itself to the sink,
+ * and starts the window's counts anew. */
+#include "window/state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { WAITING_MAX = 256 * 1024 }; /* bytes of output after which the engine wants to pause */
+
+void ln_kept_free(ln_engine *e, ln_kept *kept) {
+    ln_pane_free(&e->mem, kept->pane);
+    if (kept->handle) {
+        ln_engine_op(e, LN_OP_FORGET, kept->handle, 0);
+        ln_ids_give(&e->handles, kept->handle);
+    }
+    *kept = (ln_kept){0};
+}
+
+static void fill(ln_engine *e, ln_cell *c, ln_pane *pane) {
+    *pane = (ln_pane){
+        .key = c->key->bytes,
+        .key_len = c->key->len,
+        .index = c->index,
+        .start_us = c->start_us,
+        .end_us = c->end_us,
+        .final = ln_engine_expiry(e, c->end_us) <= e->now_us,
+        .value = e->values,
+    };
+    for (uint32_t i = 0; i < e->plan.aggregates; i++) {
+        e->ops[i]->result(ln_cell_aggregate(e, c, i), &e->values[i]);
+        if (e->values[i].type == LN_DOUBLE && e->values[i].d != e->values[i].d) e->values[i].type = LN_NULL;
+    }
+}
+
+/* Sends a pane on: to the driver with the operation that finishes it, or to the output. */
+static int send_pane(ln_engine *e, const ln_pane *pane, uint32_t slot, uint32_t handle) {
+    int err;
+    if (e->plan.staged) {
+        err = e->sink->stage(e->sink->ctx, &e->shape, pane, &e->staged);
+        ln_engine_op(e, LN_OP_PANE, slot, handle);
+        if (e->staged.len > WAITING_MAX) e->pause = 1;
+    } else {
+        err = e->sink->pane(e->sink->ctx, &e->shape, pane);
+        if (e->sink->waiting(e->sink->ctx) > WAITING_MAX) e->pause = 1;
+    }
+    return err == LN_OK ? 0 : ln_engine_fail(e, err, "a pane");
+}
+
+static int withdraw(ln_engine *e, ln_kept *kept) {
+    e->stats.withdrawals++;
+    if (kept->handle) {
+        ln_engine_op(e, LN_OP_WITHDRAW, kept->handle, 0);
+        ln_ids_give(&e->handles, kept->handle);
+        *kept = (ln_kept){0};
+        return 0;
+    }
+    kept->pane->retract = 1;
+    if (send_pane(e, kept->pane, 0, 0) < 0) return -1;
+    ln_kept_free(e, kept);
+    return 0;
+}
+
+static int by_start(const void *a, const void *b) {
+    int64_t x = ((const ln_kept *)a)->start_us, y = ((const ln_kept *)b)->start_us;
+    return (x > y) - (x < y);
+}
+
+/* Discarding: what absorbed windows have shown stands, and the pane names their starts, each once. */
+static int name_absorbed(ln_engine *e, ln_cell *c, ln_pane *pane) {
+    if (ln_mem_grow(&e->mem, &e->absorbed_us, &e->absorbed_cap, c->absorbed_count, sizeof(int64_t)) < 0) return -1;
+    for (size_t i = 0; i < c->absorbed_count; i++) {
+        int64_t start_us = c->absorbed[i].start_us;
+        if (pane->absorbed_count && e->absorbed_us[pane->absorbed_count - 1] == start_us) continue;
+        e->absorbed_us[pane->absorbed_count++] = start_us;
+    }
+    pane->absorbed_us = e->absorbed_us;
+    return 0;
+}
+
+static int settle_absorbed(ln_engine *e, ln_cell *c, ln_pane *pane) {
+    if (c->absorbed_count == 0) return 0;
+    qsort(c->absorbed, c->absorbed_count, sizeof *c->absorbed, by_start);
+    if (e->plan.panes == LN_DISCARDING && name_absorbed(e, c, pane) < 0) return -1;
+    for (size_t i = 0; e->plan.panes != LN_DISCARDING && i < c->absorbed_count; i++)
+        if (withdraw(e, &c->absorbed[i]) < 0) return -1;
+    ln_mem_free(&e->mem, c->absorbed, c->absorbed_cap * sizeof *c->absorbed);
+    c->absorbed = NULL;
+    c->absorbed_count = c->absorbed_cap = 0;
+    return 0;
+}
+
+/* Keeps the pane where it may be withdrawn: always when retracting, and where another window may absorb this one. */
+static int keep(ln_engine *e, ln_cell *c, const ln_pane *pane, uint32_t *handle) {
+    int withdrawn = (e->plan.panes == LN_RETRACTING && !e->sliced) || (e->plan.merging && e->plan.panes == LN_ACCUMULATING);
+    *handle = 0;
+    ln_kept_free(e, &c->last);
+    c->last.start_us = c->start_us;
+    if (!withdrawn) return 0;
+    if (e->plan.staged) {
+        *handle = c->last.handle = ln_ids_take(&e->handles, &e->mem);
+        return *handle ? 0 : -1;
+    }
+    c->last.pane = ln_pane_copy(&e->mem, pane, e->plan.aggregates);
+    return c->last.pane ? 0 : -1;
+}
+
+void ln_fire_empty(ln_engine *e, ln_cell *c) {
+    for (uint32_t i = 0; i < e->plan.aggregates; i++) {
+        void *state = ln_cell_aggregate(e, c, i);
+        if (e->ops[i]->clear) e->ops[i]->clear(&e->tally, state);
+        else memset(state, 0, e->ops[i]->size);
+    }
+    if (c->slot) ln_engine_op(e, LN_OP_CLEAR, c->slot, 0);
+}
+
+int ln_fire(ln_engine *e, ln_cell *c, int timing) {
+    ln_pane pane;
+    uint32_t handle;
+    fill(e, c, &pane);
+    pane.timing = (uint8_t)timing;
+    if (settle_absorbed(e, c, &pane) < 0) return ln_engine_fail(e, LN_ENOMEM, "a pane");
+    if (e->plan.panes == LN_RETRACTING && c->shown && withdraw(e, &c->last) < 0) return -1;
+    if (keep(e, c, &pane, &handle) < 0) return ln_engine_fail(e, LN_ENOMEM, "a pane");
+    if (send_pane(e, &pane, c->slot, handle) < 0) return -1;
+    if (e->plan.panes == LN_DISCARDING) ln_fire_empty(e, c);
+    e->stats.panes[timing]++;
+    c->index++;
+    c->shown = 1;
+    c->last_final = pane.final;
+    c->since = (ln_since){0};
+    if (e->stateful) {
+        ln_trigger_restart(ln_cell_early(c));
+        ln_trigger_restart(ln_cell_late(c));
+    }
+    return 0;
+}
+
+int ln_fire_preview(ln_engine *e, ln_cell *c, ln_buf *into) {
+    ln_pane pane;
+    fill(e, c, &pane);
+    return e->sink->stage(e->sink->ctx, &e->shape, &pane, into);
+}
+
+/* ---- triggers --------------------------------------------------------------------------------------------------- */
+
+static int is_late_phase(const ln_engine *e, const ln_cell *c) { return e->plan.at_watermark && c->end_us <= e->now_us; }
+
+const ln_trigger *ln_offer_trigger(const ln_engine *e, const ln_cell *c) {
+    return is_late_phase(e, c) ? &e->plan.late : &e->plan.early;
+}
+
+/* The state of the trigger in force; a trigger without state gets a fresh one. */
+static ln_trigger_state *state_of(const ln_engine *e, ln_cell *c, ln_trigger_state *fresh) {
+    if (e->stateful) return is_late_phase(e, c) ? ln_cell_late(c) : ln_cell_early(c);
+    memset(fresh, 0, sizeof *fresh);
+    return fresh;
+}
+
+uint64_t ln_offer_whens(ln_engine *e, ln_cell *c) {
+    ln_trigger_state fresh;
+    uint64_t whens = is_late_phase(e, c) ? e->late_whens : e->early_whens;
+    if (!whens) return 0;
+    return whens & ln_trigger_asked(ln_offer_trigger(e, c), state_of(e, c, &fresh));
+}
+
+int ln_offer(ln_engine *e, ln_cell *c, const ln_event *event) {
+    const ln_trigger *trigger = ln_offer_trigger(e, c);
+    ln_trigger_state fresh, *state;
+    if (!c->nonempty || !trigger->count) return 0;
+    state = state_of(e, c, &fresh);
+    if (ln_trigger_ready(trigger, state, &c->since, event)) {
+        ln_trigger_consume(trigger, state);
+        if (ln_fire(e, c, c->end_us > e->now_us ? LN_EARLY : LN_LATE) < 0) return -1;
+    }
+    if (!e->clock_delays) return 0;
+    if (ln_alarms_set(&e->alarms, c, ln_trigger_alarm(trigger, state, &c->since)) == 0) return 0;
+    return ln_engine_fail(e, LN_ENOMEM, "a delay");
+}

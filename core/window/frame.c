@@ -1,0 +1,139 @@
+/* The rows of one batch as a pipeline sees them. */
+#include "window/frame.h"
+
+#include "base/instant.h"
+#include "window/key.h"
+#include "window/time.h"
+
+#include <string.h>
+
+void ln_rows_init(ln_rows *f, const ln_plan *plan) {
+    *f = (ln_rows){.plan = plan, .clock_now_us = LN_PAST};
+    ln_mem_init(&f->mem);
+    ln_arena_init(&f->texts, &f->mem);
+    ln_buf_init(&f->scratch, &f->mem);
+}
+
+static void free_rows(ln_rows *f) {
+    ln_mem_free(&f->mem, f->row, f->cap);
+    ln_mem_free(&f->mem, f->note, f->cap * sizeof *f->note);
+    ln_mem_free(&f->mem, f->time_us, f->cap * sizeof(int64_t));
+    ln_mem_free(&f->mem, f->clock_us, f->cap * sizeof(int64_t));
+    ln_mem_free(&f->mem, f->judged_us, f->cap * sizeof(int64_t));
+    ln_mem_free(&f->mem, f->after_us, f->cap * sizeof(int64_t));
+    for (uint32_t c = 0; f->computed && c < f->plan->computed_columns; c++)
+        ln_mem_free(&f->mem, f->computed[c], f->cap * sizeof(ln_value));
+    f->row = NULL;
+    f->note = NULL;
+    f->time_us = f->clock_us = f->judged_us = f->after_us = NULL;
+    if (f->computed) memset(f->computed, 0, f->plan->computed_columns * sizeof(ln_value *));
+    f->cap = 0;
+}
+
+void ln_rows_free(ln_rows *f) {
+    free_rows(f);
+    ln_mem_free(&f->mem, f->computed, (f->plan->computed_columns + 1) * sizeof(ln_value *));
+    ln_mem_free(&f->mem, f->bounds, f->bounds_cap * sizeof *f->bounds);
+    ln_arena_free(&f->texts);
+    ln_buf_free(&f->scratch);
+    f->computed = NULL;
+    f->bounds = NULL;
+}
+
+static int widen(ln_rows *f, uint32_t rows) {
+    int ok = 1;
+    if (!f->computed) f->computed = ln_mem_zero(&f->mem, (f->plan->computed_columns + 1) * sizeof(ln_value *));
+    if (!f->computed) return LN_ENOMEM;
+    if (rows <= f->cap) return LN_OK;
+    free_rows(f);
+    ok &= (f->row = ln_mem_new(&f->mem, rows)) != NULL;
+    ok &= (f->note = ln_mem_new(&f->mem, rows * sizeof *f->note)) != NULL;
+    ok &= (f->time_us = ln_mem_new(&f->mem, rows * sizeof(int64_t))) != NULL;
+    ok &= (f->clock_us = ln_mem_new(&f->mem, rows * sizeof(int64_t))) != NULL;
+    ok &= (f->judged_us = ln_mem_new(&f->mem, rows * sizeof(int64_t))) != NULL;
+    ok &= (f->after_us = ln_mem_new(&f->mem, rows * sizeof(int64_t))) != NULL;
+    for (uint32_t c = 0; c < f->plan->computed_columns; c++)
+        ok &= (f->computed[c] = ln_mem_new(&f->mem, rows * sizeof(ln_value))) != NULL;
+    f->cap = rows;
+    return ok ? LN_OK : LN_ENOMEM;
+}
+
+int ln_rows_begin(ln_rows *f, const ln_batch *batch, int64_t now_us) {
+    if (widen(f, batch->rows) != LN_OK) return LN_ENOMEM;
+    f->batch = batch;
+    f->column = batch->column;
+    f->bounds_count = 0;
+    f->stamped = 0;
+    ln_arena_reset(&f->texts);
+    memset(f->note, 0, batch->rows * sizeof *f->note);
+    if (f->plan->clock_column < 0 && now_us > f->clock_now_us) f->clock_now_us = now_us;
+    for (uint32_t r = 0; r < batch->rows; r++) f->row[r] = batch->malformed[r] ? LN_ROW_MALFORMED : LN_ROW_TAKE;
+    for (uint32_t c = 0; c < f->plan->computed_columns; c++) memset(f->computed[c], 0, batch->rows * sizeof(ln_value));
+    f->shown = (ln_frame){.rows = batch->rows, .row = f->row, .time_us = f->time_us, .computed = f->computed};
+    return LN_OK;
+}
+
+static void judge_row(ln_rows *f, uint32_t r) {
+    const ln_plan *p = f->plan;
+    int64_t clock_us;
+    if (f->row[r] == LN_ROW_MALFORMED) return;
+    if (p->clock_column >= 0 && ln_time_read(ln_rows_value(f, p->clock_column, r), p->unit, &clock_us) == 0 &&
+        clock_us > f->clock_now_us)
+        f->clock_now_us = clock_us;
+    f->clock_us[r] = f->clock_now_us;
+    if (f->row[r] == LN_ROW_ERROR_TIME) return;
+    if (p->time_kind == LN_TIME_PROCESSING) {
+        f->time_us[r] = f->clock_now_us;
+        if (f->clock_now_us == LN_PAST) f->row[r] = LN_ROW_NO_TIME;
+    } else if (ln_time_read(ln_rows_value(f, p->time_column, r), p->unit, &f->time_us[r]) < 0) {
+        f->row[r] = LN_ROW_NO_TIME;
+    } else if (p->max_ahead_us >= 0 && f->time_us[r] > ln_time_add(f->clock_now_us, p->max_ahead_us)) {
+        f->row[r] = LN_ROW_FUTURE;
+    }
+}
+
+void ln_rows_judge(ln_rows *f) {
+    for (uint32_t r = 0; r < f->batch->rows; r++) {
+        f->clock_us[r] = f->clock_now_us;
+        f->time_us[r] = LN_PAST;
+        judge_row(f, r);
+    }
+}
+
+static int moves_time(uint8_t row) {
+    return row == LN_ROW_TAKE || row == LN_ROW_FILTERED || row == LN_ROW_ERROR || row == LN_ROW_ERROR_FIELD;
+}
+
+static ln_source *source_of(ln_rows *f, ln_watermark *w, uint32_t r) {
+    if (f->plan->source_column < 0) return ln_watermark_source(w, (const uint8_t *)"", 0);
+    ln_buf_clear(&f->scratch);
+    if (ln_key_encode(&f->scratch, ln_rows_value(f, f->plan->source_column, r)) < 0) ln_buf_byte(&f->scratch, 0xc0);
+    if (f->scratch.failed) return NULL;
+    return ln_watermark_source(w, f->scratch.data, (uint32_t)f->scratch.len);
+}
+
+static int stamp_row(ln_rows *f, ln_watermark *w, uint32_t r) {
+    int64_t mark_us = LN_PAST;
+    ln_source *source;
+    if (f->plan->time_kind == LN_TIME_PROCESSING) {
+        if (f->clock_us[r] > w->now_us) w->now_us = f->clock_us[r];
+        f->judged_us[r] = f->after_us[r] = w->now_us;
+        return LN_OK;
+    }
+    f->judged_us[r] = f->row[r] == LN_ROW_MALFORMED ? w->now_us : ln_watermark_clock(w, f->clock_us[r]);
+    f->after_us[r] = f->judged_us[r];
+    if (!moves_time(f->row[r])) return LN_OK;
+    source = source_of(f, w, r);
+    if (!source) return LN_ENOMEM;
+    if (ln_time_read(ln_rows_value(f, f->plan->mark_column, r), f->plan->unit, &mark_us) < 0) mark_us = LN_PAST;
+    f->after_us[r] = ln_watermark_record(w, source, f->time_us[r], mark_us, f->clock_us[r]);
+    return LN_OK;
+}
+
+int ln_rows_stamp(ln_rows *f, ln_watermark *w) {
+    int err = LN_OK;
+    if (f->stamped) return LN_OK;
+    for (uint32_t r = 0; r < f->batch->rows && err == LN_OK; r++) err = stamp_row(f, w, r);
+    f->stamped = 1;
+    return err;
+}

@@ -1,0 +1,118 @@
+/* Records of sessions with a maximum that wait until W is about to reach them, so that where a session is cut does not
+ * depend on the order of arrival. Each is one block of memory with copies of the values that aggregates will ask for, and
+ * of the whole record where a function will. */
+#include "window/state.h"
+
+#include <string.h>
+
+static int comes_before(const ln_held *a, const ln_held *b) {
+    return a->time_us < b->time_us || (a->time_us == b->time_us && a->arrival < b->arrival);
+}
+
+static size_t bytes_of(const ln_value *v) { return v->type >= LN_TEXT ? v->len : 0; }
+
+static ln_held *copy_row(ln_engine *e, uint32_t record_bytes) {
+    uint32_t n = e->plan.aggregates;
+    size_t bytes = sizeof(ln_held) + n * sizeof(ln_value) + record_bytes;
+    uint8_t *to;
+    ln_held *h;
+    for (uint32_t i = 0; i < n; i++) bytes += bytes_of(ln_rows_value(&e->rows, e->plan.aggregate[i].column, e->row));
+    h = ln_mem_zero(&e->mem, bytes);
+    if (!h) return NULL;
+    h->bytes = bytes;
+    h->record_bytes = record_bytes;
+    to = (uint8_t *)(h->value + n);
+    if (record_bytes) memcpy(to, e->rows.batch->record[e->row], record_bytes);
+    to += record_bytes;
+    for (uint32_t i = 0; i < n; i++) {
+        const ln_value *v = ln_rows_value(&e->rows, e->plan.aggregate[i].column, e->row);
+        h->value[i] = *v;
+        if (!bytes_of(v)) continue;
+        memcpy(to, v->at, v->len);
+        h->value[i].at = to;
+        to += v->len;
+    }
+    return h;
+}
+
+static int number(ln_engine *e, ln_held *h) {
+    h->id = ln_ids_take(&e->held_ids, &e->mem);
+    if (!h->id || h->id >= LN_ROW_HELD) return -1;
+    if (ln_mem_grow(&e->mem, &e->held, &e->held_cap, (size_t)h->id + 1, sizeof *e->held) < 0) return -1;
+    e->held[h->id] = h;
+    return 0;
+}
+
+int ln_hold(ln_engine *e, ln_key *key) {
+    int read = e->folds || e->early_whens || e->late_whens;
+    ln_held *h = copy_row(e, read ? e->rows.batch->record_bytes[e->row] : 0);
+    size_t at;
+    if (!h || number(e, h) < 0 ||
+        ln_mem_grow(&e->mem, &e->waiting, &e->waiting_cap, e->waiting_count + 1, sizeof *e->waiting) < 0)
+        return ln_engine_fail(e, LN_ENOMEM, "a waiting record");
+    h->key = key;
+    h->time_us = e->rows.time_us[e->row];
+    h->arrival = e->arrivals;
+    key->waiting++;
+    for (at = e->waiting_count++; at > 0 && comes_before(h, e->waiting[(at - 1) / 2]); at = (at - 1) / 2)
+        e->waiting[at] = e->waiting[(at - 1) / 2];
+    e->waiting[at] = h;
+    return 0;
+}
+
+const ln_held *ln_hold_next(ln_engine *e, int64_t to_us) {
+    ln_held *top = e->waiting_count ? e->waiting[0] : NULL, *last;
+    size_t at = 0;
+    if (!top || top->time_us > to_us) return NULL;
+    last = e->waiting[--e->waiting_count];
+    for (;;) {
+        size_t child = 2 * at + 1;
+        if (child >= e->waiting_count) break;
+        if (child + 1 < e->waiting_count && comes_before(e->waiting[child + 1], e->waiting[child])) child++;
+        if (!comes_before(e->waiting[child], last)) break;
+        e->waiting[at] = e->waiting[child];
+        at = child;
+    }
+    e->waiting[at] = last;
+    top->key->waiting--;
+    return top;
+}
+
+static void forget(ln_engine *e, ln_held *h) {
+    e->held[h->id] = NULL;
+    ln_ids_give(&e->held_ids, h->id);
+    ln_mem_free(&e->mem, h, h->bytes);
+}
+
+int ln_hold_done(ln_engine *e, const ln_held *held) {
+    ln_held *h = e->held[held->id];
+    if (!e->folds) {
+        forget(e, h);
+        return 0;
+    }
+    if (ln_mem_grow(&e->mem, &e->spent, &e->spent_cap, e->spent_count + 1, sizeof *e->spent) < 0)
+        return ln_engine_fail(e, LN_ENOMEM, "a waiting record");
+    e->spent[e->spent_count++] = h;
+    return 0;
+}
+
+void ln_hold_spent(ln_engine *e) {
+    for (size_t i = 0; i < e->spent_count; i++) forget(e, e->spent[i]);
+    e->spent_count = 0;
+}
+
+void ln_hold_free(ln_engine *e) {
+    ln_hold_spent(e);
+    for (size_t i = 0; i < e->waiting_count; i++) forget(e, e->waiting[i]);
+    e->waiting_count = 0;
+    ln_mem_free(&e->mem, e->waiting, e->waiting_cap * sizeof *e->waiting);
+    ln_mem_free(&e->mem, e->held, e->held_cap * sizeof *e->held);
+    ln_mem_free(&e->mem, e->spent, e->spent_cap * sizeof *e->spent);
+    ln_ids_free(&e->held_ids, &e->mem);
+}
+
+const uint8_t *ln_engine_held(ln_engine *e, uint32_t row, size_t *len) {
+    const ln_held *h = e->held[row & ~(uint32_t)LN_ROW_HELD];
+    *len = h->record_bytes;
+    return (const uint8_t *)(h->value + e->plan.aggregates);
+}

@@ -1,0 +1,182 @@
+/* Puts a record into its windows, one after the other in rising order, and asks the trigger of each. Stops where a
+ * predicate must be asked, and goes on with its answer. */
+#include "base/number.h"
+#include "window/state.h"
+
+#include <string.h>
+
+/* The first of the grid's windows that hold t, and how many there are. */
+static void grid_begin(ln_engine *e, int64_t t) {
+    const ln_plan *p = &e->plan;
+    int64_t into = ln_floor_mod(ln_floor_mod(t, p->hop_us) - p->offset_us, p->hop_us);
+    int64_t count = p->size_us > into ? (p->size_us - into - 1) / p->hop_us + 1 : 0;
+    e->join.count = (uint32_t)count;
+    e->join.first_us = (__int128)t - into - (__int128)(count - 1) * p->hop_us;
+}
+
+static int64_t clamped(__int128 t) {
+    return t < LN_TIME_MIN ? LN_TIME_MIN : t > LN_TIME_MAX ? LN_TIME_MAX : (int64_t)t;
+}
+
+static int same_bounds(const ln_bounds *a, const ln_bounds *b) {
+    return a->start_us == b->start_us && a->end_us == b->end_us;
+}
+
+static int bounds_before(const ln_bounds *a, const ln_bounds *b) {
+    return a->start_us < b->start_us || (a->start_us == b->start_us && a->end_us < b->end_us);
+}
+
+/* The assigner's windows of the row as a set, in rising order. They lie in the frame behind those of earlier rows. */
+static void assigner_begin(ln_engine *e) {
+    ln_rows *f = &e->rows;
+    size_t at = e->join.bounds, end, kept;
+    while (at < f->bounds_count && f->bounds[at].row < e->row) at++;
+    for (end = at; end < f->bounds_count && f->bounds[end].row == e->row; end++) {
+        ln_bounds b = f->bounds[end];
+        size_t to = end;
+        for (; to > at && bounds_before(&b, &f->bounds[to - 1]); to--) f->bounds[to] = f->bounds[to - 1];
+        f->bounds[to] = b;
+    }
+    kept = at;
+    for (size_t i = at; i < end; i++)
+        if (i == at || !same_bounds(&f->bounds[i], &f->bounds[kept - 1])) f->bounds[kept++] = f->bounds[i];
+    e->join.bounds = at;
+    e->join.count = (uint32_t)(kept - at);
+}
+
+void ln_join_begin(ln_engine *e, ln_key *key, int64_t time_us, uint64_t arrival, const ln_held *held) {
+    ln_joining *j = &e->join;
+    j->key = key;
+    j->held = held;
+    j->time_us = time_us;
+    j->arrival = arrival;
+    j->back = held ? LN_PHASE_RELEASE : LN_PHASE_JOIN;
+    j->next = j->taken = j->late = j->limited = 0;
+    j->count = 1;
+    if (e->plan.window == LN_WINDOW_GRID) grid_begin(e, time_us);
+    else if (e->plan.window == LN_WINDOW_ASSIGNER) assigner_begin(e);
+}
+
+static void window_of(const ln_engine *e, uint32_t i, int64_t *start_us, int64_t *end_us) {
+    const ln_joining *j = &e->join;
+    switch (e->plan.window) {
+    case LN_WINDOW_GRID: {
+        __int128 start = j->first_us + (__int128)i * e->plan.hop_us;
+        *start_us = clamped(start);
+        *end_us = clamped(start + e->plan.size_us);
+        return;
+    }
+    case LN_WINDOW_SESSION:
+        *start_us = j->time_us;
+        *end_us = ln_time_add(j->time_us, e->plan.gap_us);
+        return;
+    case LN_WINDOW_ASSIGNER:
+        *start_us = e->rows.bounds[j->bounds + i].start_us;
+        *end_us = e->rows.bounds[j->bounds + i].end_us;
+        return;
+    default:
+        *start_us = LN_PAST;
+        *end_us = LN_FUTURE;
+        return;
+    }
+}
+
+/* The open window of exactly these bounds, made where there is none; NULL as for ln_merge_place. */
+static ln_cell *place(ln_engine *e, ln_key *key, int64_t start_us, int64_t end_us, int *refused) {
+    uint32_t at;
+    ln_cell *c;
+    *refused = LN_TAKEN;
+    if (ln_engine_expiry(e, end_us) <= e->now_us) {
+        *refused = LN_REFUSED_LATE;
+        return NULL;
+    }
+    c = ln_cells_find(&key->open, start_us, end_us, &at);
+    if (c) return c;
+    if (ln_store_full(e)) {
+        *refused = LN_REFUSED_LIMIT;
+        return NULL;
+    }
+    c = ln_store_open(e, key, at, start_us, end_us);
+    return c && ln_store_file(e, c) < 0 ? NULL : c;
+}
+
+/* The row by which the driver knows the present record. */
+static uint32_t row_of(const ln_engine *e) { return e->join.held ? LN_ROW_HELD | e->join.held->id : e->row; }
+
+int ln_join_add(ln_engine *e, uint8_t *aggregates) {
+    const ln_held *held = e->join.held;
+    e->tally.time_us = e->join.time_us;
+    e->tally.arrival = e->join.arrival;
+    for (uint32_t i = 0; i < e->plan.aggregates; i++) {
+        const ln_aggregate *a = &e->plan.aggregate[i];
+        const ln_value *v = held ? &held->value[i] : ln_rows_value(&e->rows, a->column, e->row);
+        if (a->column >= 0) {
+            if (v->type <= LN_NULL) continue;
+            if (ln_is_nan(v)) {
+                e->tally.skipped++;
+                continue;
+            }
+        }
+        if (e->ops[i]->add(&e->tally, aggregates + ln_engine_offset(e, i), v) != LN_OK) return -1;
+    }
+    return 0;
+}
+
+static int add(ln_engine *e, ln_cell *c) {
+    if (e->plan.aggregates && ln_join_add(e, ln_cell_aggregate(e, c, 0)) < 0) return -1;
+    if (e->folds) ln_engine_op(e, LN_OP_ADD, c->slot, row_of(e));
+    ln_since_add(&c->since, e->clock_us);
+    c->nonempty = 1;
+    return 0;
+}
+
+static void ask(ln_engine *e, ln_cell *c, uint64_t whens) {
+    const ln_trigger *trigger = ln_offer_trigger(e, c);
+    ln_question *q = &e->question;
+    *q = (ln_question){.row = row_of(e), .slot = c->slot, .start_us = c->start_us, .end_us = c->end_us, .pane = c->index};
+    for (uint64_t rest = whens; rest; rest &= rest - 1)
+        q->when[q->count++] = (uint8_t)trigger->node[__builtin_ctzll(rest)].n;
+    e->join.asked = c;
+    e->join.whens = whens;
+    e->phase = LN_PHASE_ANSWER;
+}
+
+int ln_join_answered(ln_engine *e) {
+    ln_event event = {.kind = LN_EVENT_RECORD};
+    uint32_t i = 0;
+    for (uint64_t rest = e->join.whens; rest; rest &= rest - 1, i++)
+        if (e->question.answer[i]) event.answers |= rest & (~rest + 1);
+    e->phase = e->join.back;
+    return ln_offer(e, e->join.asked, &event);
+}
+
+int ln_join_next(ln_engine *e) {
+    static const ln_event plain = {.kind = LN_EVENT_RECORD};
+    ln_joining *j = &e->join;
+    if (e->sliced) return ln_slice_join(e);
+    while (j->next < j->count) {
+        int64_t start_us, end_us;
+        int refused;
+        uint64_t whens;
+        ln_cell *c;
+        if (e->pause) return 0;
+        window_of(e, j->next++, &start_us, &end_us);
+        c = e->plan.merging       ? ln_merge_place(e, j->key, start_us, end_us, &refused)
+            : e->plan.max_us >= 0 ? ln_merge_extend(e, j->key, j->time_us, &refused)
+                                  : place(e, j->key, start_us, end_us, &refused);
+        if (refused) {
+            j->late += refused == LN_REFUSED_LATE;
+            j->limited += refused == LN_REFUSED_LIMIT;
+            continue;
+        }
+        if (!c || add(e, c) < 0) return ln_engine_fail(e, LN_ENOMEM, "a window");
+        j->taken++;
+        whens = ln_offer_whens(e, c);
+        if (whens) {
+            ask(e, c, whens);
+            return 0;
+        }
+        if (ln_offer(e, c, &plain) < 0) return -1;
+    }
+    return 1;
+}

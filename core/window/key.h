@@ -1,0 +1,51 @@
+/* Keys: their canonical form, and the table of those that hold state. A key's canonical form is msgpack in its shortest
+ * encoding, with doubles that are whole numbers as integers, so that keys are equal exactly where their bytes are; it is
+ * also how they leave in panes. A key lives as long as anything hangs on it. */
+#ifndef LN_WINDOW_KEY_H
+#define LN_WINDOW_KEY_H
+
+#include "base/buf.h"
+#include "lunette.h"
+#include "window/cells.h"
+
+typedef struct ln_key {
+    uint64_t hash;
+    uint32_t len;
+    ln_cells open;        /* windows, in order of (start, end); or slices */
+    ln_cell *cursor;      /* where there are slices: the first window to complete */
+    ln_span *closed;      /* extents of expired windows, where they count, in order of their end */
+    uint32_t closed_first, closed_count;
+    size_t closed_cap;
+    uint32_t waiting;     /* records that wait for W: sessions with a maximum */
+    uint8_t bytes[];
+} ln_key;
+
+/* Appends the canonical form of a value that can be a key (null, a boolean, a number but NaN, a text, bytes, or an array
+ * of these); 0, or -1 for any other, and then nothing is appended. A missing value counts as null. */
+int ln_key_encode(ln_buf *out, const ln_value *v);
+/* The same where arrays are refused: an element of a composite key. */
+int ln_key_encode_plain(ln_buf *out, const ln_value *v);
+void ln_key_encode_array_head(ln_buf *out, uint32_t n);
+
+typedef struct ln_keys {
+    ln_mem *mem;
+    ln_key **slot; /* open addressing, a power of two, at most two thirds full */
+    size_t slots, count;
+    uint64_t seed;
+} ln_keys;
+
+void ln_keys_init(ln_keys *k, ln_mem *mem, uint64_t seed);
+/* Frees the table and every key in it; their windows must be gone. */
+void ln_keys_free(ln_keys *k);
+uint64_t ln_keys_hash(const ln_keys *k, const uint8_t *bytes, size_t len);
+/* NULL where there is none. */
+ln_key *ln_keys_find(const ln_keys *k, uint64_t hash, const uint8_t *bytes, size_t len);
+/* NULL where memory is short. The key must not be there. */
+ln_key *ln_keys_add(ln_keys *k, uint64_t hash, const uint8_t *bytes, size_t len);
+void ln_keys_remove(ln_keys *k, ln_key *key);
+
+static inline int ln_key_idle(const ln_key *key) {
+    return key->open.count == 0 && key->closed_count == 0 && key->waiting == 0;
+}
+
+#endif

@@ -1,0 +1,156 @@
+/* Makes and frees an engine: copies the plan, lays out a window's state. */
+#include "window/state.h"
+#include "window/time.h"
+
+#include <string.h>
+
+/* The plan's strings and its list of aggregates, copied into the engine's memory. */
+static int copy_plan(ln_engine *e, const ln_plan *plan) {
+    ln_aggregate *aggregate = ln_mem_zero(&e->mem, (plan->aggregates + 1) * sizeof *aggregate);
+    char *name;
+    e->plan = *plan;
+    e->plan.aggregate = aggregate;
+    if (!aggregate) return -1;
+    for (uint32_t i = 0; i < plan->aggregates; i++) {
+        aggregate[i] = plan->aggregate[i];
+        aggregate[i].name = name = ln_mem_new(&e->mem, plan->aggregate[i].name_len + 1);
+        if (!name) return -1;
+        memcpy(name, plan->aggregate[i].name, plan->aggregate[i].name_len);
+    }
+    e->plan.name = name = ln_mem_new(&e->mem, plan->name_len + 1);
+    if (!name) return -1;
+    memcpy(name, plan->name, plan->name_len);
+    return 0;
+}
+
+static void free_plan(ln_engine *e) {
+    ln_aggregate *aggregate = (ln_aggregate *)(uintptr_t)e->plan.aggregate; /* ours: made by copy_plan */
+    for (uint32_t i = 0; aggregate && i < e->plan.aggregates; i++)
+        ln_mem_free(&e->mem, (void *)(uintptr_t)aggregate[i].name, aggregate[i].name_len + 1);
+    ln_mem_free(&e->mem, aggregate, (e->plan.aggregates + 1) * sizeof *aggregate);
+    ln_mem_free(&e->mem, (void *)(uintptr_t)e->plan.name, e->plan.name_len + 1);
+}
+
+static int lay_out(ln_engine *e) {
+    const ln_plan *p = &e->plan;
+    uint32_t at = 0;
+    e->ops = ln_mem_zero(&e->mem, (p->aggregates + 1) * sizeof *e->ops);
+    e->at = ln_mem_zero(&e->mem, (p->aggregates + 1) * sizeof *e->at);
+    e->values = ln_mem_zero(&e->mem, (p->aggregates + 1) * sizeof *e->values);
+    if (!e->ops || !e->at || !e->values) return -1;
+    e->stateful = ln_trigger_stateful(&p->early) || ln_trigger_stateful(&p->late);
+    if (e->stateful) at = 2 * sizeof(ln_trigger_state);
+    for (uint32_t i = 0; i < p->aggregates; i++) {
+        e->ops[i] = ln_aggregate_find(p->aggregate[i].kind);
+        e->at[i] = at;
+        at += e->ops[i]->size;
+        e->folds |= p->aggregate[i].kind == LN_FOLD;
+    }
+    e->cell_bytes = (uint32_t)sizeof(ln_cell) + at;
+    e->sliced = p->slice_us > 0;
+    e->slice_bytes = (uint32_t)sizeof(ln_slice) + at;
+    return 0;
+}
+
+static void survey_triggers(ln_engine *e) {
+    const ln_trigger *both[] = {&e->plan.early, &e->plan.late};
+    if (e->sliced) return; /* each window has its one pane, when W reaches its end */
+    e->early_whens = ln_trigger_nodes(&e->plan.early, 1u << LN_WHEN);
+    e->late_whens = ln_trigger_nodes(&e->plan.late, 1u << LN_WHEN);
+    for (int i = 0; i < 2; i++) {
+        e->clock_delays |= ln_trigger_nodes(both[i], 1u << LN_AFTER_DELAY | 1u << LN_AFTER_IDLE) != 0;
+        for (uint32_t k = 0; k < both[i]->count; k++) {
+            if (both[i]->node[k].kind != LN_EVERY) continue;
+            if (both[i]->node[k].event_time) e->event_every = 1;
+            else e->clock_every = 1;
+        }
+    }
+}
+
+ln_engine *ln_engine_new(const ln_plan *plan, const ln_sink *sink) {
+    ln_mem mem;
+    ln_engine *e;
+    ln_mem_init(&mem);
+    e = ln_mem_zero(&mem, sizeof *e);
+    if (!e) return NULL;
+    e->mem = mem;
+    e->mem.used = 0;
+    e->sink = sink;
+    if (copy_plan(e, plan) < 0 || lay_out(e) < 0) {
+        ln_engine_delete(e);
+        return NULL;
+    }
+    survey_triggers(e);
+    e->extents = plan->merging || plan->max_us >= 0;
+    e->shape = (ln_pane_shape){.unit = plan->unit, .aggregate = e->plan.aggregate, .aggregates = plan->aggregates};
+    if (plan->show_name) {
+        e->shape.pipeline = e->plan.name;
+        e->shape.pipeline_len = e->plan.name_len;
+    }
+    e->now_us = e->clock_us = LN_PAST;
+    e->tally = (ln_tally){.mem = &e->mem, .distinct_max = plan->limits.distinct_values, .seed = plan->hash_seed};
+    ln_buf_init(&e->tally.scratch, &e->mem);
+    ln_keys_init(&e->keys, &e->mem, plan->hash_seed);
+    ln_watermark_init(&e->watermark, &e->plan, &e->mem);
+    ln_deadlines_init(&e->completing, &e->mem, plan->window == LN_WINDOW_ASSIGNER);
+    ln_deadlines_init(&e->expiring, &e->mem, plan->window == LN_WINDOW_ASSIGNER);
+    ln_alarms_init(&e->alarms, &e->mem);
+    ln_rows_init(&e->rows, &e->plan);
+    ln_buf_init(&e->key, &e->rows.mem);
+    ln_buf_init(&e->staged, &e->rows.mem);
+    ln_buf_init(&e->preview, &e->rows.mem);
+    return e;
+}
+
+void ln_engine_delete(ln_engine *e) {
+    ln_mem mem;
+    if (!e) return;
+    e->folds = 0; /* nobody is left to run operations */
+    for (size_t k = 0; k < e->keys.slots; k++) {
+        ln_key *key = e->keys.slot[k];
+        if (key && e->sliced) ln_slice_free(e, key);
+        for (uint32_t i = 0; key && i < key->open.count; i++) {
+            ln_cell *c = ln_cells_at(&key->open, i);
+            c->slot = 0;
+            ln_store_drop(e, c);
+        }
+    }
+    ln_keys_free(&e->keys);
+    ln_watermark_free(&e->watermark);
+    ln_deadlines_free(&e->completing);
+    ln_deadlines_free(&e->expiring);
+    ln_alarms_free(&e->alarms);
+    ln_ids_free(&e->slots, &e->mem);
+    ln_ids_free(&e->handles, &e->mem);
+    ln_hold_free(e);
+    ln_mem_free(&e->mem, e->graves.item, e->graves.cap * sizeof *e->graves.item);
+    ln_mem_free(&e->mem, e->walk, e->walk_cap * sizeof *e->walk);
+    ln_mem_free(&e->mem, e->absorbed_us, e->absorbed_cap * sizeof *e->absorbed_us);
+    ln_buf_free(&e->tally.scratch);
+    ln_mem_free(&e->mem, e->ops, (e->plan.aggregates + 1) * sizeof *e->ops);
+    ln_mem_free(&e->mem, e->at, (e->plan.aggregates + 1) * sizeof *e->at);
+    ln_mem_free(&e->mem, e->values, (e->plan.aggregates + 1) * sizeof *e->values);
+    ln_mem_free(&e->rows.mem, e->op, e->op_cap * sizeof *e->op);
+    ln_buf_free(&e->key);
+    ln_buf_free(&e->staged);
+    ln_buf_free(&e->preview);
+    ln_rows_free(&e->rows);
+    free_plan(e);
+    mem = e->mem;
+    ln_mem_free(&mem, e, sizeof *e);
+}
+
+/* ---- windows of assigners ---------------------------------------------------------------------------------------- */
+
+int ln_engine_window(ln_engine *e, uint32_t row, double start, double stop) {
+    ln_rows *f = &e->rows;
+    ln_bounds b = {.row = row};
+    ln_value from = {.type = LN_DOUBLE, .d = start}, to = {.type = LN_DOUBLE, .d = stop};
+    if (ln_time_read(&from, e->plan.unit, &b.start_us) < 0 || ln_time_read(&to, e->plan.unit, &b.end_us) < 0)
+        return LN_EINVALID;
+    if (b.start_us >= b.end_us) return LN_EINVALID;
+    if (e->plan.merging && (__int128)b.end_us - b.start_us > e->plan.gap_us) return LN_EINVALID;
+    if (ln_mem_grow(&f->mem, &f->bounds, &f->bounds_cap, f->bounds_count + 1, sizeof b) < 0) return LN_ENOMEM;
+    f->bounds[f->bounds_count++] = b;
+    return LN_OK;
+}

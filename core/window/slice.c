@@ -1,0 +1,129 @@
+/* Windows on a grid that share slices: a record is added once, whatever size / hop is, and a window's aggregates are put
+ * together from its slices when it completes. A key has its slices in order, and one cell, the cursor, which stands for
+ * the first of its windows that is not complete: it waits for W like any window, makes the pane, and moves on to the
+ * next window that holds a slice. */
+#include "base/assert.h"
+#include "window/state.h"
+
+#include <string.h>
+
+static ln_slice *slice_at(const ln_key *key, uint32_t i) { return (ln_slice *)(void *)ln_cells_span(&key->open, i); }
+
+static void drop_slice(ln_engine *e, ln_key *key, uint32_t i) {
+    ln_slice *s = slice_at(key, i);
+    for (uint32_t a = 0; a < e->plan.aggregates; a++)
+        if (e->ops[a]->clear) e->ops[a]->clear(&e->tally, s->state + ln_engine_offset(e, a));
+    ln_cells_remove(&key->open, &e->mem, i);
+    ln_mem_free(&e->mem, s, e->slice_bytes);
+}
+
+/* How many of the record's windows W has completed: they refuse it. */
+static uint32_t windows_past(const ln_engine *e) {
+    const ln_joining *j = &e->join;
+    __int128 first_end = j->first_us + e->plan.size_us, past;
+    if (e->now_us < first_end) return 0;
+    past = ((__int128)e->now_us - first_end) / e->plan.hop_us + 1;
+    return past < j->count ? (uint32_t)past : j->count;
+}
+
+static int64_t clamped(__int128 t) {
+    return t < LN_TIME_MIN ? LN_TIME_MIN : t > LN_TIME_MAX ? LN_TIME_MAX : (int64_t)t;
+}
+
+/* The cursor on the window that starts there. */
+static int point(ln_engine *e, ln_cell *cursor, __int128 start) {
+    cursor->start_us = clamped(start);
+    cursor->end_us = clamped(start + e->plan.size_us);
+    cursor->index = 0;
+    cursor->shown = cursor->last_final = 0;
+    cursor->on_time_done = 0;
+    if (cursor->bucket) ln_deadlines_remove(cursor);
+    return ln_store_file(e, cursor);
+}
+
+/* The key's cursor, made where there is none, no later than the window that starts there. */
+static int seek(ln_engine *e, ln_key *key, __int128 start) {
+    if (!key->cursor) {
+        key->cursor = ln_store_cell(e, key, 0, 0);
+        if (!key->cursor) return -1;
+        return point(e, key->cursor, start);
+    }
+    return start < key->cursor->start_us ? point(e, key->cursor, start) : 0;
+}
+
+/* The slice of the record, made where there is none; NULL where memory is short, or with *refused. */
+static ln_slice *find(ln_engine *e, ln_key *key, int64_t t_us, int *refused) {
+    int64_t start_us = ln_grid_floor(t_us, e->plan.slice_us, e->plan.offset_us % e->plan.slice_us);
+    int64_t end_us = ln_time_add(start_us, e->plan.slice_us);
+    uint32_t at;
+    ln_slice *s = ln_cells_find(&key->open, start_us, end_us, &at);
+    if (s) return s;
+    if (ln_store_full(e)) {
+        *refused = LN_REFUSED_LIMIT;
+        return NULL;
+    }
+    s = ln_mem_zero(&e->mem, e->slice_bytes);
+    if (!s) return NULL;
+    s->start_us = start_us;
+    s->end_us = end_us;
+    if (ln_cells_insert(&key->open, &e->mem, at, (ln_span *)(void *)s) == 0) return s;
+    ln_mem_free(&e->mem, s, e->slice_bytes);
+    return NULL;
+}
+
+int ln_slice_join(ln_engine *e) {
+    ln_joining *j = &e->join;
+    int refused = LN_TAKEN;
+    ln_slice *s;
+    j->late = windows_past(e);
+    if (j->late == j->count) return 1;
+    s = find(e, j->key, j->time_us, &refused);
+    if (refused) {
+        j->limited = 1;
+        return 1;
+    }
+    if (!s || ln_join_add(e, s->state) < 0 || seek(e, j->key, j->first_us + (__int128)j->late * e->plan.hop_us) < 0)
+        return ln_engine_fail(e, LN_ENOMEM, "a slice");
+    j->taken = 1;
+    return 1;
+}
+
+static int combine(ln_engine *e, ln_cell *cursor) {
+    const ln_key *key = cursor->key;
+    uint32_t i = ln_cells_search(&key->open, cursor->start_us, LN_PAST);
+    for (; i < key->open.count && slice_at(key, i)->start_us < cursor->end_us; i++)
+        for (uint32_t a = 0; a < e->plan.aggregates; a++)
+            if (e->ops[a]->take(&e->tally, ln_cell_aggregate(e, cursor, a), slice_at(key, i)->state + ln_engine_offset(e, a)) !=
+                LN_OK)
+                return -1;
+    return 0;
+}
+
+/* The start of the first window after the cursor's that holds a slice. */
+static __int128 next_start(const ln_engine *e, const ln_cell *cursor) {
+    const ln_plan *p = &e->plan;
+    __int128 next = (__int128)cursor->start_us + p->hop_us, first_us = slice_at(cursor->key, 0)->start_us;
+    if (next + p->size_us > first_us) return next;
+    return next + (first_us - p->size_us - next) / p->hop_us * p->hop_us + p->hop_us;
+}
+
+int ln_slice_pass(ln_engine *e, ln_cell *cursor) {
+    ln_key *key = cursor->key;
+    if (combine(e, cursor) < 0) return ln_engine_fail(e, LN_ENOMEM, "a firing");
+    e->stats.windows_opened++;
+    if (ln_fire(e, cursor, LN_ON_TIME) < 0) return -1;
+    ln_fire_empty(e, cursor);
+    while (key->open.count && slice_at(key, 0)->start_us < ln_time_add(cursor->start_us, e->plan.hop_us))
+        drop_slice(e, key, 0);
+    if (key->open.count) return point(e, cursor, next_start(e, cursor)) < 0 ? ln_engine_fail(e, LN_ENOMEM, "a firing") : 0;
+    key->cursor = NULL;
+    ln_store_drop(e, cursor);
+    ln_keys_remove(&e->keys, key);
+    return 0;
+}
+
+void ln_slice_free(ln_engine *e, ln_key *key) {
+    while (key->open.count) drop_slice(e, key, key->open.count - 1);
+    if (key->cursor) ln_store_drop(e, key->cursor);
+    key->cursor = NULL;
+}

@@ -1,0 +1,214 @@
+/* The engine from inside: what its parts share. `store` opens and closes windows, `hold` keeps records that wait, `fire` makes panes, `join` puts a record
+ * into its windows, `advance` moves the clock and W, and `engine` leads them from row to row. Only this room includes it. */
+#ifndef LN_WINDOW_STATE_H
+#define LN_WINDOW_STATE_H
+
+#include "base/ids.h"
+#include "base/instant.h"
+#include "window/aggregate/aggregate.h"
+#include "window/alarms.h"
+#include "window/deadlines.h"
+#include "window/frame.h"
+#include "window/pane.h"
+
+/* Where the engine stands between two steps. */
+enum ln_phase {
+    LN_PHASE_NONE = 0,     /* no batch */
+    LN_PHASE_ROW,          /* at the beginning of a row */
+    LN_PHASE_CLOCK,        /* the clock has moved: windows are asked */
+    LN_PHASE_IDLE,         /* W may move since sources became idle */
+    LN_PHASE_JUDGE,        /* the record's own fate */
+    LN_PHASE_JOIN,         /* one window after the other */
+    LN_PHASE_ANSWER,       /* a predicate has been asked */
+    LN_PHASE_AFTER,        /* W may move since the record was read */
+    LN_PHASE_NEXT,         /* the row is done */
+    LN_PHASE_TICK,         /* the clock moves without a record */
+    LN_PHASE_RELEASE,      /* W is about to move: records that wait for it join */
+    LN_PHASE_MOVING        /* W has moved: windows complete and expire */
+};
+
+/* An extent that an expired window has left with its key. Those of all keys are given up in the order of their ends. */
+typedef struct ln_grave {
+    ln_key *key;
+    int64_t end_us;
+} ln_grave;
+
+typedef struct ln_graves {
+    ln_grave *item; /* a ring */
+    size_t cap, first, count;
+} ln_graves;
+
+/* A record of sessions with a maximum that waits until W reaches it, with all that it will be asked for. */
+typedef struct ln_held {
+    ln_key *key;
+    int64_t time_us;
+    uint64_t arrival;
+    uint32_t id;
+    uint32_t record_bytes; /* 0 where no function will read it */
+    size_t bytes;          /* of this block: the values, what they point to, and the record behind it */
+    ln_value value[];      /* for each aggregate */
+} ln_held;
+
+/* Where the present record stands among its windows. */
+typedef struct ln_joining {
+    ln_key *key;
+    const ln_held *held; /* NULL: the record is the present row */
+    int64_t time_us;
+    uint64_t arrival;
+    uint32_t next, count;   /* windows worked on, windows in all */
+    __int128 first_us;      /* grid: the first start, before it is cut to the range */
+    size_t bounds;          /* assigner: the first of its windows in the frame */
+    uint32_t taken, late, limited;
+    ln_cell *asked;         /* the window that a predicate is asked about */
+    int back;               /* the phase in which to go on when it is answered */
+    uint64_t whens;         /* the nodes asked */
+} ln_joining;
+
+struct ln_engine {
+    ln_mem mem; /* all that a pipeline holds as state */
+    ln_plan plan;
+    const ln_sink *sink;
+    ln_pane_shape shape;
+    int phase;
+    int failed; /* ln_err */
+    char error[160];
+
+    /* how a cell's state is laid out */
+    const ln_aggregate_ops **ops;
+    uint32_t *at; /* offset of each aggregate in a cell's state */
+    uint32_t cell_bytes;
+    int stateful; /* triggers keep state */
+    int folds;
+    int sliced;  /* windows share slices; each key has one cell, its cursor */
+    uint32_t slice_bytes;
+    int extents; /* expired windows leave their extents: sessions, and others that merge */
+    uint64_t early_whens, late_whens; /* nodes that are predicates */
+    int clock_every, clock_delays, event_every; /* what kinds of trigger there are at all */
+
+    ln_keys keys;
+    ln_watermark watermark;   /* of the input: runs ahead to the end of the batch */
+    ln_deadlines completing;  /* windows whose end W has not reached */
+    ln_deadlines expiring;    /* those that wait for end + lateness */
+    ln_alarms alarms;
+    ln_graves graves;
+    ln_ids slots, handles, held_ids;
+    ln_held **waiting; /* a heap by (time, arrival) */
+    size_t waiting_count, waiting_cap;
+    ln_held **held;    /* by id: those that wait, and those that the driver has still to see */
+    size_t held_cap;
+    ln_held **spent;   /* the latter */
+    size_t spent_count, spent_cap;
+    ln_tally tally;
+    uint64_t ages, arrivals;
+    int64_t now_us;   /* W, as far as windows have been told */
+    int64_t clock_us; /* the clock, likewise */
+    size_t cells;
+
+    ln_rows rows;
+    uint32_t row;
+    uint32_t until;
+    ln_joining join;
+    ln_buf key;       /* of the present record, canonical */
+
+    int64_t from_us, to_us; /* the move of W or of the clock being worked on */
+    int64_t aim_us;         /* where W is about to move */
+    int next;               /* the phase after that */
+    ln_cell **walk;         /* windows to be asked in this move, in order */
+    size_t walk_count, walk_next, walk_cap;
+    int walked;
+
+    ln_op *op;
+    size_t op_count, op_cap;
+    int ops_taken;
+    ln_buf staged;
+    ln_buf preview; /* the pane that a predicate is asked about */
+    ln_value *values; /* of the pane being made */
+    int64_t *absorbed_us;
+    size_t absorbed_cap;
+    ln_question question;
+    int pause; /* the output or the operations should be taken first */
+    ln_stats stats;
+};
+
+/* The engine has failed; returns -1. */
+int ln_engine_fail(ln_engine *e, int err, const char *what);
+void ln_engine_op(ln_engine *e, uint32_t kind, uint32_t a, uint32_t b);
+
+static inline ln_trigger_state *ln_cell_early(ln_cell *c) { return (ln_trigger_state *)(void *)c->state; }
+static inline ln_trigger_state *ln_cell_late(ln_cell *c) { return ln_cell_early(c) + 1; }
+/* Where aggregate i lies behind the triggers' state. */
+static inline uint32_t ln_engine_offset(const ln_engine *e, uint32_t i) { return e->at[i] - e->at[0]; }
+static inline void *ln_cell_aggregate(const ln_engine *e, ln_cell *c, uint32_t i) { return c->state + e->at[i]; }
+/* The end of the time in which a window takes records. */
+static inline int64_t ln_engine_expiry(const ln_engine *e, int64_t end_us) {
+    return ln_time_add(end_us, e->plan.lateness_us);
+}
+
+/* store: a cell of a key, not yet among its windows; NULL where memory is short. */
+ln_cell *ln_store_cell(ln_engine *e, ln_key *key, int64_t start_us, int64_t end_us);
+/* The same, put in its place. */
+ln_cell *ln_store_open(ln_engine *e, ln_key *key, uint32_t at, int64_t start_us, int64_t end_us);
+/* Files an open cell where it has to wait; 0 or -1. */
+int ln_store_file(ln_engine *e, ln_cell *c);
+/* Forgets a cell and all that hangs on it, but neither its key nor its place among the key's windows. */
+void ln_store_drop(ln_engine *e, ln_cell *c);
+/* A cell has expired: its extent stays where windows merge, and the key goes when nothing hangs on it. */
+int ln_store_expire(ln_engine *e, ln_cell *c);
+/* Gives up the extents that nothing can overlap any more. */
+void ln_store_bury(ln_engine *e);
+/* Takes the state of `from` into `into`, both of one key, and forgets `from`; 0 or -1. */
+int ln_store_merge(ln_engine *e, ln_cell *into, ln_cell *from);
+/* Would another window pass limits.state_bytes? */
+int ln_store_full(const ln_engine *e);
+
+/* slice: puts the record into its slice; works like ln_join_next. */
+int ln_slice_join(ln_engine *e);
+/* W has reached the end of the cursor's window: makes its pane, and moves the cursor on. 0 or -1. */
+int ln_slice_pass(ln_engine *e, ln_cell *cursor);
+void ln_slice_free(ln_engine *e, ln_key *key);
+
+/* fire */
+int ln_fire(ln_engine *e, ln_cell *c, int timing);
+/* Asks the window's trigger, and fires when it is ready; 0 or -1. */
+int ln_offer(ln_engine *e, ln_cell *c, const ln_event *event);
+/* The predicates that the window's trigger would ask for a record. */
+uint64_t ln_offer_whens(ln_engine *e, ln_cell *c);
+const ln_trigger *ln_offer_trigger(const ln_engine *e, const ln_cell *c);
+/* Clears the aggregates of a cell. */
+void ln_fire_empty(ln_engine *e, ln_cell *c);
+void ln_kept_free(ln_engine *e, ln_kept *kept);
+/* The pane that would leave now, as a msgpack map. */
+int ln_fire_preview(ln_engine *e, ln_cell *c, ln_buf *into);
+
+/* join: begins with the present row or with a record that has waited, then works until it is done (1), has to pause or to
+ * ask (0), or fails (-1). */
+void ln_join_begin(ln_engine *e, ln_key *key, int64_t time_us, uint64_t arrival, const ln_held *held);
+int ln_join_next(ln_engine *e);
+/* Adds the record to a state of aggregates, a cell's or a slice's, without the triggers before them. 0 or -1. */
+int ln_join_add(ln_engine *e, uint8_t *aggregates);
+int ln_join_answered(ln_engine *e);
+
+/* hold: sessions with a maximum. Puts the present row among those that wait; 0 or -1. */
+int ln_hold(ln_engine *e, ln_key *key);
+/* The record that waits and whose time has come by `to_us`, taken out; NULL where there is none. */
+const ln_held *ln_hold_next(ln_engine *e, int64_t to_us);
+/* It has joined: it is forgotten, at once or when the driver has seen it. */
+int ln_hold_done(ln_engine *e, const ln_held *held);
+/* The driver has seen what it was to see. */
+void ln_hold_spent(ln_engine *e);
+void ln_hold_free(ln_engine *e);
+
+/* merge: the open window of `key` that takes a record with its own window [start, end), merged and made where needed.
+ * NULL: memory is short, or *refused says why there is none. */
+enum ln_refusal { LN_TAKEN = 0, LN_REFUSED_LATE, LN_REFUSED_LIMIT };
+ln_cell *ln_merge_place(ln_engine *e, ln_key *key, int64_t start_us, int64_t end_us, int *refused);
+/* The same for sessions with a maximum, which never merge. */
+ln_cell *ln_merge_extend(ln_engine *e, ln_key *key, int64_t t_us, int *refused);
+
+/* advance: begin a move, then work on it until it is done (1), has to pause (0), or fails (-1). */
+void ln_advance_begin(ln_engine *e, int64_t to_us);
+int ln_advance(ln_engine *e);
+int ln_advance_clock_begin(ln_engine *e, int64_t to_us);
+int ln_advance_clock(ln_engine *e);
+
+#endif

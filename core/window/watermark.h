@@ -1,0 +1,50 @@
+/* The watermark: how far event time has come. Each source promises that nothing older than its promise follows; W is the
+ * least promise of the sources that are not idle, and never goes back. Reads no clock: every call is told the time.
+ *
+ * Active sources are held twice: in a heap by promise, whose top is W, and in a list by the clock at which they were last
+ * heard, whose head is the next to become idle. */
+#ifndef LN_WINDOW_WATERMARK_H
+#define LN_WINDOW_WATERMARK_H
+
+#include "base/mem.h"
+#include "lunette.h"
+
+typedef struct ln_source {
+    int64_t promise_us;
+    int64_t heard_us; /* clock at its last record */
+    struct ln_source *before, *after; /* by heard_us, while active */
+    size_t at;        /* its place in the heap, or SIZE_MAX while idle */
+    uint64_t hash;
+    uint32_t len;
+    uint8_t name[]; /* canonical msgpack of the source field */
+} ln_source;
+
+typedef struct ln_watermark {
+    ln_mem *mem;
+    int64_t delay_us; /* LN_FUTURE: only marks promise */
+    int64_t idle_us;  /* -1: never idle */
+    int advance_on_idle;
+    uint32_t sources_min;
+    int64_t now_us;   /* W, never going back */
+    int64_t high_us;  /* the highest promise of all sources */
+    int64_t heard_us; /* clock at the last record of any source */
+    ln_source **heap;
+    size_t active, heap_cap;
+    ln_source *oldest, *newest; /* of the active ones */
+    ln_source **table; /* every source by name */
+    size_t slots, count;
+    uint64_t seed;
+} ln_watermark;
+
+void ln_watermark_init(ln_watermark *w, const ln_plan *plan, ln_mem *mem);
+void ln_watermark_free(ln_watermark *w);
+/* The source of this name, made when it is new; NULL where memory is short. */
+ln_source *ln_watermark_source(ln_watermark *w, const uint8_t *name, uint32_t len);
+/* A record at t from the source, at the given clock; mark_us is LN_PAST where it carries no mark. Returns W. */
+int64_t ln_watermark_record(ln_watermark *w, ln_source *s, int64_t t_us, int64_t mark_us, int64_t clock_us);
+/* The clock has moved: sources may have become idle. Returns W. */
+int64_t ln_watermark_clock(ln_watermark *w, int64_t clock_us);
+/* NULL, or what is wrong with the structure. */
+const char *ln_watermark_verify(const ln_watermark *w);
+
+#endif

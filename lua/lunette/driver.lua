@@ -1,0 +1,251 @@
+--- The driver: pulls batches from the reader, calls the pipelines' functions over each in generated loops, and steps the
+-- engines until the batch is worked off. Lua is entered once per batch; nothing in C calls Lua.
+local ffi = require "lunette.ffi"
+local folds = require "lunette.folds"
+local lower = require "lunette.lower"
+local question = require "lunette.question"
+local record = require "lunette.record"
+local rows = require "lunette.rows"
+
+local lib = ffi.lib
+local DONE, MORE, ASK = lib.LN_STEP_DONE, lib.LN_STEP_MORE, lib.LN_STEP_ASK
+local OK = lib.LN_OK
+local ALL_ROWS = 4294967295
+local OUTPUT_MAX = 65536 -- bytes of panes after which the host should take them
+local NOTICES_MAX = 100 -- distinct messages of script errors that are told
+
+--- What `pump` and `finish` return. Since 0.1.
+local NEEDS_INPUT, DRAIN, BROKEN_INPUT = 0, 1, 2
+
+local App = {}
+App.__index = App
+
+local M = { NEEDS_INPUT = NEEDS_INPUT, DRAIN = DRAIN, BROKEN_INPUT = BROKEN_INPUT }
+
+-- ---- errors of scripts
+
+-- A function that counts an error of a pipeline's script, and tells it once.
+local function listener(app, pipeline)
+  return function(place, message)
+    app.script_errors = app.script_errors + 1
+    local text = ("%s: %s: %s"):format(pipeline.name, place, tostring(message))
+    if app.told[text] or app.told_count >= NOTICES_MAX then return end
+    app.told[text], app.told_count = true, app.told_count + 1
+    app.news[#app.news + 1] = text
+    if app.told_count == NOTICES_MAX then
+      app.news[#app.news + 1] = "more distinct script errors are counted, and not told"
+    end
+  end
+end
+
+-- A seed that nobody outside can know, for the hashes of keys. What is written does not depend on it.
+local function entropy()
+  local file = io.open("/dev/urandom", "rb")
+  local bytes = file and file:read(6) or tostring({}):sub(-6)
+  if file then file:close() end
+  local seed = 0
+  for i = 1, #bytes do seed = seed * 256 + bytes:byte(i) end
+  return seed
+end
+
+-- ---- one pipeline
+
+local function new_part(app, p, options, first)
+  local view = app.view
+  local part = lower.engine(p, app.reader, view, lib.ln_output_sink(app.output), options, first)
+  local context = { engine = part.engine, output = app.output, record = view.record, move = view.move,
+    unit = p.time.unit and lower.unit(p.time.unit) }
+  local failed = listener(app, p)
+  part.name, part.staged = p.name, #part.folds > 0 or p.emit ~= nil
+  part.passes = rows.passes(p, context, part.computed)
+  part.rejected = function(row, message)
+    failed("record", message)
+    local text = tostring(message)
+    lib.ln_engine_message(part.engine, row, text, #text)
+  end
+  part.unmarked = function(_, message) failed("mark", message) end
+  part.work = folds.new(p, part.folds, context, failed)
+  part.answer = #part.whens > 0 and question.answerer(context, part.whens, part.work, failed) or nil
+  return part
+end
+
+local function raise(part)
+  error(("%s: %s"):format(part.name, ffi.string(lib.ln_engine_error(part.engine))), 0)
+end
+
+-- The batch as this pipeline sees it: what functions say of each row.
+local function begin(part, batch, now_us)
+  local engine, passes = part.engine, part.passes
+  if lib.ln_engine_begin(engine, batch, now_us) ~= OK then raise(part) end
+  local frame = lib.ln_engine_frame(engine)
+  if passes.time then rows.run(passes, passes.time, frame, part.rejected) end
+  lib.ln_engine_judge(engine)
+  if passes.mark then rows.run(passes, passes.mark, frame, part.unmarked) end
+  if passes.main then rows.run(passes, passes.main, frame, part.rejected) end
+end
+
+-- Steps until row `till` is reached; false where the output should be taken first.
+local function step(app, part, till)
+  while true do
+    local status = lib.ln_engine_step(part.engine, till)
+    if part.staged then part.work:run() end
+    if status == DONE then return true end
+    if status == ASK then part.answer()
+    elseif status ~= MORE then raise(part)
+    elseif lib.ln_output_size(app.output) > OUTPUT_MAX then return false
+    end
+  end
+end
+
+-- ---- the whole
+
+--- Opens checked pipelines over one input and one output.
+-- @param options { in_format, out_format, rejects, clock, rows_max, seed, slices = false for a cell per window }
+function M.open(pipelines, options)
+  local limits = ffi.new "ln_limits"
+  for _, p in ipairs(pipelines) do
+    for _, name in ipairs { "record_bytes", "nesting", "elements" } do
+      if p.limits[name] > tonumber(limits[name]) then limits[name] = p.limits[name] end
+    end
+  end
+  local app = setmetatable({
+    reader = ffi.owned(lib.ln_reader_new(options.in_format or 0, limits, options.rows_max or 0), lib.ln_reader_delete),
+    output = ffi.owned(lib.ln_output_new(options.out_format or 0), lib.ln_output_delete),
+    out_format = options.out_format or 0,
+    parts = {},
+    batches = ffi.new "const ln_batch *[1]",
+    stats = ffi.new "ln_stats",
+    at_row = 0, at_part = 1, -- where the present batch, or the finish, stands
+    batch = nil,
+    finishing = false,
+    script_errors = 0, told = {}, told_count = 0, news = {},
+  }, App)
+  lib.ln_output_want_rejects(app.output, options.rejects and 1 or 0)
+  local seed = options.seed or entropy()
+  app.view = record.view(app.reader)
+  for _, p in ipairs(pipelines) do lower.columns(p, app.reader, app.view, options.clock) end
+  local first = lower.next_column(app.reader)
+  for i, p in ipairs(pipelines) do
+    app.parts[i] = new_part(app, p, { show_name = #pipelines > 1, clock = options.clock, seed = seed,
+      slices = options.slices }, first)
+  end
+  return app
+end
+
+-- Works on the present batch; false where the output should be taken first. One pipeline goes through it at once; several
+-- go row by row, so that what they write does not depend on where batches end.
+function App:work()
+  local parts = self.parts
+  if #parts == 1 then return step(self, parts[1], ALL_ROWS) end
+  while self.at_row < self.batch.rows do
+    while self.at_part <= #parts do
+      local till = self.at_row + 1 == self.batch.rows and ALL_ROWS or self.at_row + 1
+      if not step(self, parts[self.at_part], till) then return false end
+      self.at_part = self.at_part + 1
+    end
+    self.at_row, self.at_part = self.at_row + 1, 1
+  end
+  return true
+end
+
+function App:take_batch(now_us)
+  local batch = self.batches[0]
+  if self.out_format == 0 then
+    self.out_format = lib.ln_reader_format(self.reader)
+    lib.ln_output_format(self.output, self.out_format)
+  end
+  self.view.enter(batch)
+  self.batch, self.at_row, self.at_part = batch, 0, 1
+  for _, part in ipairs(self.parts) do begin(part, batch, now_us) end
+end
+
+-- Moves the clock of every pipeline, when no record does.
+function App:tick(now_us)
+  while self.at_part <= #self.parts do
+    local part = self.parts[self.at_part]
+    if not self.ticking then
+      if lib.ln_engine_clock(part.engine, now_us) ~= OK then raise(part) end
+      self.ticking = true
+    end
+    if not step(self, part, ALL_ROWS) then return false end
+    self.ticking = false
+    self.at_part = self.at_part + 1
+  end
+  return true
+end
+
+--- Works on what the reader holds. `now_us` is the host's clock, in microseconds.
+-- @return NEEDS_INPUT, DRAIN (take the output and call again) or BROKEN_INPUT (the reader tells why)
+function App:pump(now_us)
+  while true do
+    if self.batch then
+      if not self:work() then return DRAIN end
+      self.batch = nil
+      self.at_part = 1
+      if lib.ln_output_size(self.output) > OUTPUT_MAX then return DRAIN end
+    end
+    if self.ticking or self.at_part > 1 then
+      if not self:tick(now_us) then return DRAIN end
+      self.at_part = 1
+      return NEEDS_INPUT
+    end
+    if lib.ln_reader_next(self.reader, self.batches) ~= OK then return BROKEN_INPUT end
+    if self.batches[0].rows == 0 then
+      if not self:tick(now_us) then return DRAIN end
+      self.at_part = 1
+      return NEEDS_INPUT
+    end
+    self:take_batch(now_us)
+  end
+end
+
+--- Completes every window: the input has ended.
+-- @return NEEDS_INPUT when all is done, or DRAIN (take the output and call again)
+function App:finish()
+  if not self.finishing then
+    self.finishing, self.at_part, self.at_row = true, 1, 0
+    if self.out_format == 0 then lib.ln_output_format(self.output, lib.LN_FORMAT_JSON) end
+  end
+  while self.at_part <= #self.parts do
+    local part = self.parts[self.at_part]
+    if self.at_row == 0 then
+      if lib.ln_engine_finish(part.engine) ~= OK then raise(part) end
+      self.at_row = 1
+    end
+    if not step(self, part, ALL_ROWS) then return DRAIN end
+    self.at_part, self.at_row = self.at_part + 1, 0
+  end
+  return NEEDS_INPUT
+end
+
+--- New one-line notices of script errors, each distinct one told once; nil where there are none.
+function App:notices()
+  if #self.news == 0 then return nil end
+  local news = self.news
+  self.news = {}
+  return news
+end
+
+--- The counters of pipeline i: an `ln_stats`, valid until the next call.
+function App:stats_of(i)
+  lib.ln_engine_stats(self.parts[i].engine, self.stats)
+  return self.stats
+end
+
+--- What is wrong inside of an engine, or nil. For tests.
+function App:verify()
+  for _, part in ipairs(self.parts) do
+    local wrong = lib.ln_engine_verify(part.engine)
+    if wrong ~= nil then return ffi.string(wrong) end
+  end
+end
+
+--- Frees everything now.
+function App:close()
+  for _, part in ipairs(self.parts) do ffi.free(part.engine, lib.ln_engine_delete) end
+  ffi.free(self.reader, lib.ln_reader_delete)
+  ffi.free(self.output, lib.ln_output_delete)
+  self.parts = {}
+end
+
+return M

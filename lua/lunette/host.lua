@@ -1,0 +1,106 @@
+--- What a C host calls: one set of pipelines for a Lua state, with plain numbers and texts in and out.
+local driver = require "lunette.driver"
+local ffi = require "lunette.ffi"
+local loader = require "lunette.loader"
+local value = require "lunette.value"
+
+local lib = ffi.lib
+local FAILED = 3
+
+local M = {}
+local app
+local aborted = 0 -- traces that LuaJIT gave up on
+
+-- Counted from the start: a trace is tried when its loop is hot, once or a few times.
+jit.attach(function(what)
+  if what == "abort" then aborted = aborted + 1 end
+end, "trace")
+
+--- Checks a script without running it.
+-- @return true, or nil and a list of problems
+function M.check(path, params)
+  local pipelines, problems = loader.load(path, { params = params })
+  if pipelines then return true end
+  return nil, problems
+end
+
+--- Loads a script and opens its pipelines.
+-- @return true and the addresses of the reader and the output, or nil and a list of problems
+function M.open(path, params, options)
+  local pipelines, problems = loader.load(path, { params = params })
+  if not pipelines then return nil, problems end
+  local ok, opened = pcall(driver.open, pipelines, options or {})
+  if not ok then return nil, { ("%s: %s"):format(path, opened) } end
+  app = opened
+  return true, ffi.address(app.reader), ffi.address(app.output)
+end
+
+local function guarded(status_of, now_us)
+  local ok, status = pcall(status_of, app, now_us)
+  if ok then return status end
+  return FAILED, status
+end
+
+--- @return a status of the driver, or 3 and a message
+function M.pump(now_us) return guarded(app.pump, now_us) end
+function M.finish(now_us) return guarded(app.finish, now_us) end
+
+function M.notices() return app:notices() end
+
+local function count(n) return tonumber(n) end
+
+local function pipeline_stats(i)
+  local s = app:stats_of(i)
+  local rejected = {}
+  for reason = 0, lib.LN_REASONS - 1 do
+    rejected[ffi.string(lib.ln_reason_name(reason))] = count(s.rejected[reason])
+  end
+  return {
+    name = app.parts[i].name,
+    read = count(s.read), aggregated = count(s.aggregated), filtered = count(s.filtered), rejected = rejected,
+    panes = { early = count(s.panes[0]), on_time = count(s.panes[1]), late = count(s.panes[2]),
+      withdrawn = count(s.withdrawals) },
+    late_refusals = count(s.refusals_late), values_skipped = count(s.values_skipped),
+    distinct_over = count(s.distinct_over),
+    windows_open = count(s.windows), windows_opened = count(s.windows_opened), keys = count(s.keys),
+    state_bytes = count(s.state_bytes),
+  }
+end
+
+--- The account of every pipeline, as a line of JSON without its line end.
+function M.stats()
+  local pipelines = value.array {}
+  for i = 1, #app.parts do pipelines[i] = pipeline_stats(i) end
+  local line = value.json { pipelines = pipelines, script_errors = app.script_errors, traces_aborted = aborted }
+  return (line:gsub("\n$", ""))
+end
+
+-- W of the first pipeline as a text: UTC where times are moments.
+local function watermark_text(us)
+  if us == -9223372036854775807LL - 1 then return "none yet" end
+  if us == 9223372036854775807LL then return "the end" end
+  local p = app.parts[1]
+  if p.ticks then return ("tick %.0f"):format(count(us)) end
+  local seconds = math.floor(count(us) / 1e6)
+  local ok, text = pcall(os.date, "!%Y-%m-%dT%H:%M:%SZ", seconds)
+  return ok and text or ("%.0f s"):format(seconds)
+end
+
+--- For a line of progress.
+-- @return watermark as a text, open windows, late records and refusals, records read
+function M.progress()
+  local windows, late, watermark = 0, 0, nil
+  local read = 0
+  for i = 1, #app.parts do
+    local s = app:stats_of(i)
+    windows = windows + count(s.windows)
+    late = late + count(s.rejected[lib.LN_REASON_LATE]) + count(s.refusals_late)
+    if i == 1 then
+      read = count(s.read)
+      watermark = watermark_text(s.watermark_us)
+    end
+  end
+  return watermark, windows, late, read
+end
+
+return M

@@ -1,0 +1,152 @@
+--- Loads a pipeline script: reads it, runs it once and checks what it returns. Whatever goes wrong comes back as a list
+-- of problems, one line each. A script is trusted: it runs in the global environment, with `print` going to stderr and
+-- `require` looking beside the script first.
+require "lunette" -- so that the script's own require gets this very module
+local node = require "lunette.node"
+local params = require "lunette.plan.params"
+local plan = require "lunette.plan"
+
+local M = {}
+
+-- The part of package.path that the last load put in front, and the modules found there.
+local beside_path, beside_modules = nil, {}
+
+local function print_to_stderr(...)
+  local parts = {}
+  for i = 1, select("#", ...) do parts[i] = tostring((select(i, ...))) end
+  io.stderr:write(table.concat(parts, "\t"), "\n")
+end
+
+-- Modules beside the script come first. Those of the load before are read anew.
+local function look_beside(path)
+  for name in pairs(beside_modules) do package.loaded[name] = nil end
+  local base = package.path
+  if beside_path and base:sub(1, #beside_path) == beside_path then base = base:sub(#beside_path + 1) end
+  local folder = path:match "^(.*)/[^/]*$" or "."
+  beside_path = ("%s/?.lua;%s/?/init.lua;"):format(folder, folder)
+  beside_modules = {}
+  package.path = beside_path .. base
+end
+
+local function remember_beside(before)
+  for name in pairs(package.loaded) do
+    if not before[name] and type(name) == "string" and package.searchpath(name, beside_path) then
+      beside_modules[name] = true
+    end
+  end
+end
+
+local function line_of(text, position)
+  local _, breaks = text:sub(1, position - 1):gsub("\n", "")
+  return breaks + 1
+end
+
+-- The line of the script's closing return: where a return splits the text into two whole chunks. A return inside of a
+-- function, a table or a text leaves neither part whole.
+local function closing_line(text)
+  local last, position = 1, 0
+  while true do
+    position = text:find("%f[%w_]return%f[^%w_]", position + 1)
+    if not position then return last end
+    last = line_of(text, position)
+    if loadstring(text:sub(1, position - 1)) and loadstring(text:sub(position)) then return last end
+  end
+end
+
+-- LuaJIT cuts long names of files in messages; the whole one is wanted.
+local function with_path(message, path)
+  local short = debug.getinfo(loadstring("", "@" .. path), "S").short_src
+  if message:sub(1, #short + 1) == short .. ":" then return path .. message:sub(#short + 1) end
+  return message
+end
+
+-- Problems are lines. Of a module that was not found only the first is of use; the others list every folder.
+local function one_line(message)
+  local missing = message:match "^(.-module '[^']*' not found):"
+  if missing then return missing .. ": put it beside the script" end
+  return (message:gsub("%s*\n%s*", " "))
+end
+
+-- Turns whatever was raised into a problem with a line: its own, or that of the nearest code of the script.
+local function error_handler(path)
+  return function(err)
+    local message = one_line(tostring(err))
+    if type(err) == "string" then
+      message = with_path(message, path)
+      if message:find "^.-:%d+: " then return message end
+    end
+    local level = 2
+    while true do
+      local info = debug.getinfo(level, "Sl")
+      if not info then return path .. ": " .. message end
+      if info.source == "@" .. path then return ("%s:%d: %s"):format(path, info.currentline, message) end
+      level = level + 1
+    end
+  end
+end
+
+local function compile(text, path)
+  if text:sub(1, 1) == "\27" then
+    return nil, path .. ": the script is bytecode: give its source text"
+  end
+  text = text:gsub("^\239\187\191", ""):gsub("^#[^\n]*", "")
+  local chunk, message = load(text, "@" .. path, "t")
+  if not chunk then return nil, one_line(with_path(message --[[@as string]], path)) end
+  return chunk, path .. ":" .. closing_line(text)
+end
+
+-- The problems of a script that ran: of its parameters, of its pipelines, and values that were set for nothing.
+local function check(result, second, origin)
+  local pipelines, found = plan.check(result, origin)
+  local problems, unused = params.close()
+  for _, problem in ipairs(found or {}) do problems[#problems + 1] = problem end
+  if second ~= nil then
+    problems[#problems + 1] = origin .. ": the script returns more than one value: return { a, b, ... }, one list"
+  end
+  for _, problem in ipairs(unused) do problems[#problems + 1] = problem end
+  if #problems > 0 then return nil, problems end
+  return pipelines
+end
+
+---@class lunette.LoadOptions
+---@field params? table<string, string> the values of `--set name=value`
+
+--- Loads a script from its text. `path` is its name in messages, and its folder is where modules are looked for.
+---@param text string
+---@param path string
+---@param options lunette.LoadOptions?
+---@return table[]? pipelines as lunette.plan puts them
+---@return string[]? problems
+function M.load_text(text, path, options)
+  local chunk, origin = compile(text, path)
+  if not chunk then return nil, { origin } end
+  look_beside(path)
+  _G.print = print_to_stderr
+  local before = {}
+  for name in pairs(package.loaded) do before[name] = true end
+  params.open(options and options.params)
+  local ok, result, second = node.run(chunk, origin, error_handler(path))
+  remember_beside(before)
+  if ok then return check(result, second, origin) end
+  local problems = params.close()
+  problems[#problems + 1] = result
+  return nil, problems
+end
+
+--- Loads a script from its file. May be called again; every call starts anew.
+---@param path string
+---@param options lunette.LoadOptions?
+---@return table[]? pipelines as lunette.plan puts them
+---@return string[]? problems
+function M.load(path, options)
+  local file, message = io.open(path, "rb")
+  if not file then
+    return nil, { ("%s: can't be read: %s"):format(path, (message:gsub("^.*: ", ""))) }
+  end
+  local text, failed = file:read "*a"
+  file:close()
+  if not text then return nil, { ("%s: can't be read: %s"):format(path, failed or "not a file") } end
+  return M.load_text(text, path, options)
+end
+
+return M

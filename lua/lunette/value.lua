@@ -1,0 +1,199 @@
+--- Values between C and Lua: those of columns, and msgpack both ways. Whole numbers beyond 2^53 stay exact as int64 and
+-- uint64 cdata; a null is nil, and `ln.null` inside an array, where a nil would be a hole.
+local ffi = require "lunette.ffi"
+local node = require "lunette.node"
+
+local lib, text_of, floor = ffi.lib, ffi.string, math.floor
+local null = node.null
+
+local NULL, BOOL, INT, UINT, DOUBLE, TEXT, BYTES, ARRAY, MAP = lib.LN_NULL, lib.LN_BOOL, lib.LN_INT, lib.LN_UINT, lib.LN_DOUBLE,
+  lib.LN_TEXT, lib.LN_BYTES, lib.LN_ARRAY, lib.LN_MAP
+local EXACT = 2 ^ 53
+local DEPTH_MAX = 100
+
+local M = { null = null }
+
+-- Tables that were arrays stay arrays when they are written again, also when they are empty.
+local array_mt = {}
+function M.array(t) return setmetatable(t, array_mt) end
+
+-- One cell for each depth, since reading an inner value must not overwrite the outer one.
+local cells = {}
+for depth = 0, DEPTH_MAX + 160 do cells[depth] = ffi.new "ln_value" end
+
+local read
+
+local function read_items(p, stop, cell, depth)
+  local n, kind = cell.len, cell.type
+  local out = {}
+  if kind == ARRAY then
+    M.array(out)
+    for i = 1, n do
+      local item
+      item, p = read(p, stop, depth + 1)
+      if item == nil then item = null end
+      out[i] = item
+    end
+  else
+    for _ = 1, n do
+      local name, item
+      name, p = read(p, stop, depth + 1)
+      item, p = read(p, stop, depth + 1)
+      if name ~= nil and name == name then out[name] = item end
+    end
+  end
+  return out, p
+end
+
+--- The value of a cell that is neither an array nor a map.
+local function scalar(v)
+  local kind = v.type
+  if kind == TEXT or kind == BYTES then return text_of(v.at, v.len) end
+  if kind == INT then
+    local i = v.i
+    if i <= 9007199254740992LL and i >= -9007199254740992LL then return tonumber(i) end
+    return i
+  end
+  if kind == DOUBLE then return v.d end
+  if kind == BOOL then return v.i ~= 0 end
+  if kind == UINT then return v.u end
+end
+M.scalar = scalar
+
+-- The msgpack value at p and its end. The bytes have been passed by the reader or written by the engine.
+function read(p, stop, depth)
+  local cell = cells[depth]
+  local after = lib.ln_value_read(p, stop, 0, cell)
+  local kind = cell.type
+  if kind == ARRAY or kind == MAP then return read_items(after, stop, cell, depth) end
+  return scalar(cell), after
+end
+
+--- The msgpack value at p, before `stop`, as a Lua value, and where it ends.
+function M.read(p, stop) return read(p, stop, 0) end
+
+--- The Lua value of a column's cell.
+function M.of_cell(v)
+  local kind = v.type
+  if kind == ARRAY or kind == MAP then return (read(v.at, v.at + v.len, 0)) end
+  return scalar(v)
+end
+
+local function is_exact(x) return x >= -EXACT and x <= EXACT and floor(x) == x end
+
+-- The names of a pane come in their usual order, all others by their text.
+local rank = {}
+for i, name in ipairs { "pipeline", "key", "start", "end", "pane", "timing", "final", "retract", "absorbed", "value" } do
+  rank[name] = i
+end
+
+local function name_before(a, b)
+  local x, y = rank[a] or 99, rank[b] or 99
+  if x ~= y then return x < y end
+  if type(a) == type(b) and type(a) ~= "boolean" and type(a) ~= "table" then return a < b end
+  return tostring(a) < tostring(b)
+end
+
+local function is_array(t)
+  if getmetatable(t) == array_mt then return true end
+  local n = #t
+  if n == 0 then return false end
+  for k in pairs(t) do
+    if type(k) ~= "number" or k < 1 or k > n or floor(k) ~= k then return false end
+  end
+  return true
+end
+
+local write
+
+local function write_table(out, t, depth)
+  if depth > DEPTH_MAX then error(("a value is nested deeper than %d"):format(DEPTH_MAX), 0) end
+  if is_array(t) then
+    lib.ln_output_array(out, #t)
+    for i = 1, #t do write(out, t[i], depth + 1) end
+    return
+  end
+  local names, n = {}, 0
+  for name in pairs(t) do
+    n = n + 1
+    names[n] = name
+  end
+  table.sort(names, name_before)
+  lib.ln_output_map(out, n)
+  for i = 1, n do
+    write(out, names[i], depth + 1)
+    write(out, t[names[i]], depth + 1)
+  end
+end
+
+function write(out, x, depth)
+  local kind = type(x)
+  if kind == "number" then
+    if is_exact(x) then lib.ln_output_int(out, x) else lib.ln_output_double(out, x) end
+  elseif kind == "string" then lib.ln_output_text(out, x, #x)
+  elseif kind == "boolean" then lib.ln_output_bool(out, x)
+  elseif x == nil or x == null then lib.ln_output_nil(out)
+  elseif kind == "table" then write_table(out, x, depth)
+  elseif kind == "cdata" and ffi.whole_kind(x) == "int64" then lib.ln_output_int(out, x)
+  elseif kind == "cdata" and ffi.whole_kind(x) == "uint64" then lib.ln_output_uint(out, x)
+  else error(("a %s is no value that can leave a script"):format(kind), 0)
+  end
+end
+
+--- Appends a Lua value to an output as msgpack. Raises for what can't be written, with nothing appended.
+function M.write(out, x)
+  lib.ln_output_mark(out)
+  local ok, message = pcall(write, out, x, 0)
+  if ok then return end
+  lib.ln_output_rewind(out)
+  error(message, 0)
+end
+
+local scratch = ffi.owned(lib.ln_output_new(lib.LN_FORMAT_MSGPACK), lib.ln_output_delete)
+local taken = ffi.new "size_t[1]"
+
+local function packed(x, format)
+  lib.ln_output_clear(scratch, lib.LN_STREAM_PANES)
+  lib.ln_output_format(scratch, format)
+  M.write(scratch, x)
+  local bytes = lib.ln_output_take(scratch, lib.LN_STREAM_PANES, taken)
+  return text_of(bytes, taken[0])
+end
+
+--- A Lua value as a string of msgpack, or as a line of JSON with its line end.
+function M.pack(x) return packed(x, lib.LN_FORMAT_MSGPACK) end
+function M.json(x) return packed(x, lib.LN_FORMAT_JSON) end
+
+local bytes_type = "const uint8_t *"
+
+--- The value that a string of msgpack, made by `pack`, stands for.
+function M.unpack(bytes)
+  local p = ffi.cast(bytes_type, bytes)
+  return (read(p, p + #bytes, 0))
+end
+
+--- Puts a function's result into a computed column: numbers and booleans at once, the rest through the engine, which
+-- copies it. What can't be a value at all becomes an extension, which no key and no aggregate takes.
+function M.to_column(engine, cells_of, column, row, x)
+  local cell, kind = cells_of[row], type(x)
+  if kind == "number" then
+    if is_exact(x) then
+      cell.type, cell.i = INT, x
+    else
+      cell.type, cell.d = DOUBLE, x
+    end
+  elseif kind == "string" then lib.ln_engine_text(engine, column, row, TEXT, x, #x)
+  elseif kind == "boolean" then cell.type, cell.i = BOOL, x and 1 or 0
+  elseif x == nil then cell.type = lib.LN_MISSING
+  elseif x == null then cell.type = NULL
+  elseif kind == "table" then
+    local bytes = M.pack(x)
+    lib.ln_engine_text(engine, column, row, is_array(x) and ARRAY or MAP, bytes, #bytes)
+  elseif kind == "cdata" and ffi.whole_kind(x) == "int64" then cell.type, cell.i = INT, x
+  elseif kind == "cdata" and ffi.whole_kind(x) == "uint64" then
+    cell.type, cell.u = x > 9223372036854775807ULL and UINT or INT, x
+  else cell.type = lib.LN_EXT
+  end
+end
+
+return M

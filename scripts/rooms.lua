@@ -1,0 +1,145 @@
+--- Checks who knows whom: the includes of core/ and the requires of lua/ against the two tables below, and that every
+-- source stands in its list of CMake. Run from the project's root; prints each breach and exits with 1.
+
+-- Rooms of core/: the rooms and single headers that each may include beside itself and the public headers.
+local rooms = {
+  [""] = {}, -- the public headers
+  base = {},
+  ingest = { "base" },
+  window = { "base" },
+  egress = { "base", "window/pane.h" },
+  host = { "base", "ingest", "window", "egress" },
+  cli = {}, -- the program uses what any C host can use
+}
+
+-- Headers of other projects, and the rooms that may know them. Those not named here (the C library's) are free.
+local libraries = {
+  ["lua.h"] = { "host" }, ["lauxlib.h"] = { "host" }, ["lualib.h"] = { "host" }, ["luajit.h"] = { "host" },
+  ["ev.h"] = { "cli" },
+  ["simdjson.h"] = { "ingest" },
+  ["xxhash.h"] = { "base", "ingest", "window" },
+  ["msgpack.h"] = { "ingest", "egress" },
+}
+
+-- Modules of lua/lunette/: what each may require beside its own parts. The first rows read a script and know no engine,
+-- those in the middle run the engine and know no script, the last joins them. `ffi` stands for LuaJIT's.
+local modules = {
+  ["lunette.node"] = {},
+  ["lunette.window"] = { "lunette.node" },
+  ["lunette.trigger"] = { "lunette.node" },
+  ["lunette.aggregate"] = { "lunette.node" },
+  ["lunette.plan"] = { "lunette.node" },
+  ["lunette"] = { "lunette.node", "lunette.window", "lunette.trigger", "lunette.aggregate", "lunette.plan" },
+  ["lunette.loader"] = { "lunette", "lunette.node", "lunette.plan" },
+
+  ["lunette.ffi"] = { "lunette.cdef", "ffi" },
+  ["lunette.value"] = { "lunette.ffi", "lunette.node" },
+  ["lunette.record"] = { "lunette.ffi", "lunette.value" },
+  ["lunette.rows"] = { "lunette.ffi", "lunette.value" },
+  ["lunette.folds"] = { "lunette.ffi", "lunette.value" },
+  ["lunette.question"] = { "lunette.ffi", "lunette.value" },
+  ["lunette.lower"] = { "lunette.ffi" },
+  ["lunette.driver"] = {
+    "lunette.ffi", "lunette.value", "lunette.record", "lunette.rows", "lunette.folds", "lunette.question", "lunette.lower",
+  },
+
+  ["lunette.host"] = { "lunette.ffi", "lunette.value", "lunette.loader", "lunette.driver" },
+}
+local free = { bit = true, jit = true, ["jit.util"] = true, ["table.new"] = true, ["table.clear"] = true }
+
+local breaches = 0
+local function breach(fmt, ...)
+  breaches = breaches + 1
+  print(fmt:format(...))
+end
+
+local function files(dir, pattern)
+  local out = {}
+  local list = assert(io.popen(("find %s -type f | sort"):format(dir)))
+  for path in list:lines() do
+    if path:find(pattern) then out[#out + 1] = path end
+  end
+  list:close()
+  return out
+end
+
+local function read(path)
+  local f = assert(io.open(path, "rb"))
+  local text = f:read "*a"
+  f:close()
+  return text
+end
+
+local function has(list, x)
+  for _, y in ipairs(list) do
+    if x == y then return true end
+  end
+  return false
+end
+
+local function may_include(room, header)
+  local other = header:match "^([^/]+)/" or ""
+  return other == "" or other == room or has(rooms[room], other) or has(rooms[room], header)
+end
+
+local function check_includes(path)
+  local room = path:match "^core/([^/]+)/" or ""
+  local n = 0
+  if not rooms[room] then return breach("%s: core/%s is no room that scripts/rooms.lua knows", path, room) end
+  for line in io.lines(path) do
+    n = n + 1
+    local header = line:match '^%s*#%s*include%s*"([^"]+)"'
+    local library = line:match "^%s*#%s*include%s*<([^>]+)>"
+    if header and header:find("..", 1, true) then
+      breach("%s:%d: includes are written from core/", path, n)
+    elseif header and not may_include(room, header) then
+      breach("%s:%d: core/%s may not know %s", path, n, room, header)
+    elseif library and libraries[library] and not has(libraries[library], room) then
+      breach("%s:%d: core/%s may not know <%s>", path, n, room, library)
+    end
+  end
+end
+
+local function module_of(path) return (path:gsub("^lua/", ""):gsub("%.lua$", ""):gsub("/init$", ""):gsub("/", ".")) end
+
+-- The row of the table that a module belongs to: its own or that of the module whose part it is.
+local function row_of(module)
+  while module and not modules[module] do module = module:match "^(lunette%..+)%.[^.]+$" end
+  return module
+end
+
+local function check_requires(path)
+  local module = module_of(path)
+  local row = row_of(module)
+  local n = 0
+  if not row then return breach("%s: %s is no module that scripts/rooms.lua knows", path, module) end
+  for line in io.lines(path) do
+    n = n + 1
+    for name in line:gsub("%-%-.*", ""):gmatch "require%s*%(?%s*[\"']([%w_.]+)[\"']" do
+      local other = name:find "^lunette" and row_of(name) or name
+      if not free[name] and other ~= row and not has(modules[row], other or name) and not has(modules[row], name) then
+        breach("%s:%d: %s may not know %s", path, n, module, name)
+      end
+    end
+  end
+end
+
+-- `list` is the text of a CMakeLists.txt, which names its sources from its own folder.
+local function check_listed(path, dir, list)
+  local name = path:sub(#dir + 2)
+  for word in list:gmatch "[^%s()]+" do
+    if word == name then return end
+  end
+  breach("%s: not listed in %s/CMakeLists.txt", path, dir)
+end
+
+local core_list, lua_list = read "core/CMakeLists.txt", read "lua/CMakeLists.txt"
+for _, path in ipairs(files("core", "%.[ch]p?p?$")) do
+  check_includes(path)
+  if not path:find "%.h$" then check_listed(path, "core", core_list) end
+end
+for _, path in ipairs(files("lua", "%.lua$")) do
+  check_requires(path)
+  check_listed(path, "lua", lua_list)
+end
+os.exit(breaches == 0 and 0 or 1)
