@@ -59,7 +59,7 @@ static inline int test_run(const test_case *cases, size_t count) {
  * (from 1) and all later ones. */
 typedef struct test_mem {
     ln_mem mem;
-    size_t held, peak, most;   /* bytes */
+    size_t held, peak, most; /* bytes */
     uint64_t calls, fail_at; /* 0: never */
 } test_mem;
 

@@ -17,11 +17,11 @@ typedef struct ln_level ln_level;
 
 /* A name that is asked for in one map. */
 typedef struct ln_name {
-    struct ln_name *next; /* in its chain */
+    struct ln_name *next;  /* in its chain */
     struct ln_name *older; /* of all names */
-    ln_level *below;      /* fields inside this one; NULL: none */
-    int32_t column;       /* -1: only fields inside it are asked for */
-    uint32_t len;         /* bytes */
+    ln_level *below;       /* fields inside this one; NULL: none */
+    int32_t column;        /* -1: only fields inside it are asked for */
+    uint32_t len;          /* bytes */
     uint8_t text[];
 } ln_name;
 
@@ -68,7 +68,8 @@ static inline uint64_t ln_guess_load(const uint8_t *p) {
 
 /* True where the bytes at `p`, of which LN_GUESS_BYTES can be read, begin with the name of the guess. */
 static inline int ln_guess_hits(const ln_guess *g, const uint8_t *p) {
-    uint64_t differs = ((ln_guess_load(p) ^ g->word[0]) & g->mask[0]) | ((ln_guess_load(p + 8) ^ g->word[1]) & g->mask[1]);
+    uint64_t differs =
+        ((ln_guess_load(p) ^ g->word[0]) & g->mask[0]) | ((ln_guess_load(p + 8) ^ g->word[1]) & g->mask[1]);
     if (g->bytes > 16) {
         differs |= (ln_guess_load(p + 16) ^ g->word[2]) & g->mask[2];
         differs |= (ln_guess_load(p + 24) ^ g->word[3]) & g->mask[3];

@@ -1,5 +1,5 @@
-/* JSON by simdjson's DOM, which checks the whole line, and a walk over the DOM that writes msgpack. Nothing here throws:
- * every function of simdjson that is called returns an error code, and asks for memory with nothrow. */
+/* JSON by simdjson's DOM, which checks the whole line, and a walk over the DOM that writes msgpack. Nothing here
+ * throws: every function of simdjson that is called returns an error code, and asks for memory with nothrow. */
 #define SIMDJSON_EXCEPTIONS 0
 #include <simdjson.h>
 
@@ -107,20 +107,24 @@ void put_text(ln_buf *out, std::string_view s) {
 /* ---- walking the DOM ---- */
 
 class walk {
-public:
+  public:
     walk(ln_json *j, const ln_limits *most, ln_buf *into)
-        : limits(most), out(into), open(j->open), elements(most->elements) {}
+        : limits(most), out(into), start(into->len), open(j->open), elements(most->elements) {}
     int run(dom::element root);
     bool zero = false; /* a whole zero was seen: it may have been -0 */
 
-private:
+  private:
     const ln_limits *limits;
     ln_buf *out;
+    size_t start; /* of this value in `out` */
     open_value *open;
     uint32_t elements; /* that may still come */
     uint32_t depth = 0;
 
     int value(dom::element e);
+    int full() const;
+    int pairs(open_value &top);
+    int items(open_value &top);
     int enter(dom::array a);
     int enter(dom::object o);
     int count(uint64_t n);
@@ -188,29 +192,54 @@ int walk::value(dom::element e) {
     return LN_OK;
 }
 
-int walk::run(dom::element root) {
-    size_t start = out->len;
-    int err = value(root);
-    while (!err && depth) {
-        open_value &top = open[depth - 1];
-        if (out->failed) return LN_ENOMEM;
-        if (out->len - start > limits->record_bytes) return LN_ERECORD;
-        if (top.map ? !(top.pair != top.pair_end) : !(top.item != top.item_end)) {
-            depth--;
-        } else if (top.map) {
-            dom::element e = top.pair.value();
-            put_text(out, top.pair.key());
-            ++top.pair;
-            err = value(e);
-        } else {
-            dom::element e = *top.item;
-            ++top.item;
-            err = value(e);
-        }
-    }
-    if (err) return err;
+int walk::full() const {
     if (out->failed) return LN_ENOMEM;
     return out->len - start > limits->record_bytes ? LN_ERECORD : LN_OK;
+}
+
+/* Writes the rest of an open map, up to a map or array inside it, which is then the innermost. */
+int walk::pairs(open_value &top) {
+    dom::object::iterator pair = top.pair;
+    const uint32_t here = depth;
+    for (const dom::object::iterator end = top.pair_end; pair != end;) {
+        put_text(out, pair.key());
+        int err = value(pair.value());
+        if (!err) err = full();
+        if (err) return err;
+        ++pair;
+        if (depth == here) continue;
+        top.pair = pair;
+        return LN_OK;
+    }
+    depth--;
+    return LN_OK;
+}
+
+/* The same for an array. */
+int walk::items(open_value &top) {
+    dom::array::iterator item = top.item;
+    const uint32_t here = depth;
+    for (const dom::array::iterator end = top.item_end; item != end;) {
+        int err = value(*item);
+        if (!err) err = full();
+        if (err) return err;
+        ++item;
+        if (depth == here) continue;
+        top.item = item;
+        return LN_OK;
+    }
+    depth--;
+    return LN_OK;
+}
+
+int walk::run(dom::element root) {
+    int err = value(root);
+    if (!err) err = full();
+    while (!err && depth) {
+        open_value &top = open[depth - 1];
+        err = top.map ? pairs(top) : items(top);
+    }
+    return err;
 }
 
 /* ---- numbers that simdjson does not tell apart ---- */
@@ -287,8 +316,7 @@ int blame_number(ln_json *j, const uint8_t *line, size_t len) {
     return err ? LN_EJSON : LN_EBIGINT;
 }
 
-/* simdjson reads -0 as the whole number 0. Where the line has one, it is parsed again with -0.0 in its place; `again` is
- * empty where it has none. */
+/* simdjson reads -0 as the whole number 0. True where the line has one: j->again then has -0.0 in its place. */
 bool mend_zeros(ln_json *j, const uint8_t *line, size_t len) {
     bool mended = false;
     if (!memchr(line, '-', len)) return false;

@@ -86,8 +86,7 @@ static void read_rows(ln_reader *r, uint32_t rows) {
         if (r->malformed[row]) {
             for (uint32_t c = 0; c < r->fields.columns; c++) r->column[c][row] = (ln_value){.type = LN_MISSING};
         } else {
-            const uint8_t *passed =
-                ln_scan_project(&r->fields, &r->limits, p, end, r->column, row, &r->malformed[row]);
+            const uint8_t *passed = ln_scan_project(&r->fields, &r->limits, p, end, r->column, row, &r->malformed[row]);
             LN_ASSERT(passed == stop);
         }
         p = stop;

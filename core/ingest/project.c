@@ -9,13 +9,19 @@
 static const uint8_t whole_bytes[256] = {
 #define ONES 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1
     ONES, ONES, ONES, ONES, ONES, ONES, ONES, ONES, /* 0x00: small whole numbers */
-    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, /* 0x80: small maps */
-    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, /* 0x90: small arrays */
-    1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, /* 0xa0: short texts */
-    17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32,
-    1, 0, 1, 1, 0, 0, 0, 0, 0, 0, 5, 9, 2, 3, 5, 9, /* 0xc0: null, bad, booleans, bytes, ext, floats, unsigned */
-    2, 3, 5, 9, 3, 4, 6, 10, 18, 0, 0, 0, 0, 0, 0, 0, /* 0xd0: signed, short ext, texts, arrays, maps */
-    ONES, ONES, /* 0xe0: small negative numbers */
+    0,    0,    0,    0,    0,    0,    0,    0,
+    0,    0,    0,    0,    0,    0,    0,    0, /* 0x80: small maps */
+    0,    0,    0,    0,    0,    0,    0,    0,
+    0,    0,    0,    0,    0,    0,    0,    0, /* 0x90: small arrays */
+    1,    2,    3,    4,    5,    6,    7,    8,
+    9,    10,   11,   12,   13,   14,   15,   16, /* 0xa0: short texts */
+    17,   18,   19,   20,   21,   22,   23,   24,
+    25,   26,   27,   28,   29,   30,   31,   32, /* 0xb0: short texts */
+    1,    0,    1,    1,    0,    0,    0,    0,
+    0,    0,    5,    9,    2,    3,    5,    9, /* 0xc0: null, bad, booleans, bytes, ext, floats, unsigned */
+    2,    3,    5,    9,    3,    4,    6,    10,
+    18,   0,    0,    0,    0,    0,    0,    0, /* 0xd0: signed, short ext, texts, arrays, maps */
+    ONES, ONES,                                  /* 0xe0: small negative numbers */
 #undef ONES
 };
 
@@ -28,10 +34,10 @@ typedef struct scan {
 /* An open map of which fields are asked for. */
 typedef struct open_map {
     ln_level *level;
-    uint32_t left;      /* pairs */
-    uint32_t position;  /* of the next name */
-    const uint8_t *at;  /* its head */
-    ln_value *value;    /* its own column; NULL: none */
+    uint32_t left;     /* pairs */
+    uint32_t position; /* of the next name */
+    const uint8_t *at; /* its head */
+    ln_value *value;   /* its own column; NULL: none */
 } open_map;
 
 static inline void set(ln_value *v, int type, uint32_t len, uint64_t bits) {
@@ -133,10 +139,14 @@ static const uint8_t *name_slow(scan *s, ln_level *level, ln_guess *g, const uin
     return text + v.len;
 }
 
-/* The head of a map: its pairs, with the nesting counted. NULL where it is bad or passes a limit. */
-static const uint8_t *map_open(scan *s, const uint8_t *p, uint32_t *pairs) {
+/* Passes the head at `p`, which is that of a map: *pairs, with the nesting counted. NULL where it passes a limit. */
+static inline const uint8_t *map_open(scan *s, const uint8_t *p, uint32_t *pairs) {
     ln_value v;
-    if (ln_msgpack_head(p, s->end, &v, &p) != LN_HEAD_OK) return NULL;
+    if (*p < 0x90) {
+        v.len = *p++ & 15;
+    } else if (ln_msgpack_head(p, s->end, &v, &p) != LN_HEAD_OK) {
+        return NULL;
+    }
     if (s->nesting == 0 || !declare(s, 2 * (uint64_t)v.len)) return NULL;
     s->nesting--;
     *pairs = v.len;

@@ -159,16 +159,22 @@ static void fail(ln_reader *r, int err, uint64_t offset) {
         snprintf(text, sizeof text, "the input ends in the middle of the record that begins here: send it whole");
         break;
     case LN_EDEPTH:
-        snprintf(text, sizeof text, "a record is nested deeper than limits.nesting (%" PRIu32 ") allows: raise "
-                 "limits.nesting in the script, or mend the sender", l->nesting);
+        snprintf(text, sizeof text,
+                 "a record is nested deeper than limits.nesting (%" PRIu32 ") allows: raise "
+                 "limits.nesting in the script, or mend the sender",
+                 l->nesting);
         break;
     case LN_ERECORD:
-        snprintf(text, sizeof text, "a record is larger than limits.record_bytes (%" PRIu64 ") allows: raise "
-                 "limits.record_bytes in the script, or mend the sender", l->record_bytes);
+        snprintf(text, sizeof text,
+                 "a record is larger than limits.record_bytes (%" PRIu64 ") allows: raise "
+                 "limits.record_bytes in the script, or mend the sender",
+                 l->record_bytes);
         break;
     case LN_EELEMENTS:
-        snprintf(text, sizeof text, "a record has more values than limits.elements (%" PRIu32 ") allows: raise "
-                 "limits.elements in the script, or mend the sender", l->elements);
+        snprintf(text, sizeof text,
+                 "a record has more values than limits.elements (%" PRIu32 ") allows: raise "
+                 "limits.elements in the script, or mend the sender",
+                 l->elements);
         break;
     default: snprintf(text, sizeof text, "%s", ln_strerror(err)); break;
     }

@@ -12,9 +12,9 @@
 #include "ingest/scan.h"
 
 enum {
-    LN_READER_PAD = 64,         /* bytes behind the input that can be read and are 0 */
-    LN_READER_MADE = 1 << 20,   /* bytes of msgpack made from JSON that end a batch */
-    LN_READER_EXCERPT = 256     /* bytes of a line that is too long, shown in its row */
+    LN_READER_PAD = 64,       /* bytes behind the input that can be read and are 0 */
+    LN_READER_MADE = 1 << 20, /* bytes of msgpack made from JSON that end a batch */
+    LN_READER_EXCERPT = 256   /* bytes of a line that is too long, shown in its row */
 };
 _Static_assert((int)LN_READER_PAD >= (int)LN_SCAN_PAD, "the pad serves the projector");
 _Static_assert((int)LN_READER_PAD >= (int)LN_JSON_PAD, "the pad serves JSON");

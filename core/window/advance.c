@@ -28,7 +28,7 @@ static void walk_sort(ln_engine *e) {
 /* All open windows, or only those whose end is ahead of W. */
 static int walk_all(ln_engine *e, int only_ahead) {
     for (size_t k = 0; k < e->keys.slots; k++) {
-        const ln_key *key = e->keys.slot[k];
+        const ln_key *key = e->keys.slot[k].key;
         for (uint32_t i = 0; key && i < key->open.count; i++) {
             ln_cell *c = ln_cells_at(&key->open, i);
             if (only_ahead && c->end_us <= e->now_us) continue;
@@ -97,7 +97,7 @@ static int follow(ln_engine *e, ln_key *key, int64_t start_us, int64_t run) {
     int64_t next_us = ln_time_add(start_us, e->plan.hop_us), end_us = ln_time_add(next_us, e->plan.size_us);
     uint32_t at;
     ln_cell *c;
-    if (run > e->plan.fill || end_us == LN_TIME_MAX || ln_store_full(e)) return 0;
+    if (run > e->plan.fill || end_us == LN_TIME_MAX || ln_store_full(e, 0)) return 0;
     if (ln_cells_find(&key->open, next_us, end_us, &at)) return 0;
     c = ln_store_open(e, key, at, next_us, end_us);
     if (!c) return -1;

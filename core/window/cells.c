@@ -38,16 +38,16 @@ void *ln_cells_find(const ln_cells *c, int64_t start_us, int64_t end_us, uint32_
 
 /* Moves to memory that fits, with room at both ends, the larger part behind, where windows are added. */
 static int refit(ln_cells *c, ln_mem *mem) {
-    size_t cap = 2;
-    ln_span **item;
+    size_t cap = LN_CELLS_FEW;
+    ln_span **item = c->few;
     uint32_t head;
     if (c->count > UINT32_MAX / 4) return -1;
     while (cap < (size_t)c->count + c->count / 2 + 1) cap *= 2;
-    item = ln_mem_new(mem, cap * sizeof *item);
+    if (cap > LN_CELLS_FEW) item = ln_mem_new(mem, cap * sizeof *item);
     if (!item) return -1;
     head = (uint32_t)((cap - c->count) / 4);
     if (c->count) memcpy(item + head, c->item + c->head, c->count * sizeof *item);
-    ln_mem_free(mem, c->item, c->cap * sizeof *item);
+    if (c->item != c->few) ln_mem_free(mem, c->item, c->cap * sizeof *item);
     c->item = item;
     c->cap = cap;
     c->head = head;
@@ -84,6 +84,6 @@ void ln_cells_remove(ln_cells *c, ln_mem *mem, uint32_t at) {
 }
 
 void ln_cells_free(ln_cells *c, ln_mem *mem) {
-    ln_mem_free(mem, c->item, c->cap * sizeof *c->item);
+    if (c->item != c->few) ln_mem_free(mem, c->item, c->cap * sizeof *c->item);
     *c = (ln_cells){0};
 }

@@ -12,10 +12,13 @@ typedef struct ln_span {
     int64_t start_us, end_us;
 } ln_span;
 
+enum { LN_CELLS_FEW = 2 };
+
 typedef struct ln_cells {
-    ln_span **item; /* the first is item[head] */
+    ln_span **item; /* the first is item[head]; the array is `few` while that is large enough, so this never moves */
     uint32_t head, count;
     size_t cap;
+    ln_span *few[LN_CELLS_FEW];
 } ln_cells;
 
 static inline ln_span *ln_cells_span(const ln_cells *c, uint32_t i) { return c->item[c->head + i]; }

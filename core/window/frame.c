@@ -104,17 +104,32 @@ static int moves_time(uint8_t row) {
     return row == LN_ROW_TAKE || row == LN_ROW_FILTERED || row == LN_ROW_ERROR || row == LN_ROW_ERROR_FIELD;
 }
 
-static ln_source *source_of(ln_rows *f, ln_watermark *w, uint32_t r) {
-    if (f->plan->source_column < 0) return ln_watermark_source(w, (const uint8_t *)"", 0);
+/* The canonical name of the row's source; one whose name can be no key goes under null. */
+static int read_source(ln_rows *f, uint32_t r) {
     ln_buf_clear(&f->scratch);
+    if (f->plan->source_column < 0) return LN_OK;
     if (ln_key_encode(&f->scratch, ln_rows_value(f, f->plan->source_column, r)) < 0) ln_buf_byte(&f->scratch, 0xc0);
-    if (f->scratch.failed) return NULL;
-    return ln_watermark_source(w, f->scratch.data, (uint32_t)f->scratch.len);
+    return f->scratch.failed ? LN_ENOMEM : LN_OK;
+}
+
+/* What a record that moves time does to W. Past limits.state_bytes a source that is new promises nothing: it could not be
+ * remembered. */
+static int hear(ln_rows *f, ln_watermark *w, uint32_t r) {
+    int64_t mark_us;
+    ln_source *source;
+    if (read_source(f, r) != LN_OK) return LN_ENOMEM;
+    source = ln_watermark_find(w, f->scratch.data, (uint32_t)f->scratch.len);
+    if (!source) {
+        if (w->count && w->mem->used > f->plan->limits.state_bytes) return LN_OK;
+        source = ln_watermark_add(w, f->scratch.data, (uint32_t)f->scratch.len);
+        if (!source) return LN_ENOMEM;
+    }
+    if (ln_time_read(ln_rows_value(f, f->plan->mark_column, r), f->plan->unit, &mark_us) < 0) mark_us = LN_PAST;
+    f->after_us[r] = ln_watermark_record(w, source, f->time_us[r], mark_us, f->clock_us[r]);
+    return LN_OK;
 }
 
 static int stamp_row(ln_rows *f, ln_watermark *w, uint32_t r) {
-    int64_t mark_us = LN_PAST;
-    ln_source *source;
     if (f->plan->time_kind == LN_TIME_PROCESSING) {
         if (f->clock_us[r] > w->now_us) w->now_us = f->clock_us[r];
         f->judged_us[r] = f->after_us[r] = w->now_us;
@@ -122,12 +137,7 @@ static int stamp_row(ln_rows *f, ln_watermark *w, uint32_t r) {
     }
     f->judged_us[r] = f->row[r] == LN_ROW_MALFORMED ? w->now_us : ln_watermark_clock(w, f->clock_us[r]);
     f->after_us[r] = f->judged_us[r];
-    if (!moves_time(f->row[r])) return LN_OK;
-    source = source_of(f, w, r);
-    if (!source) return LN_ENOMEM;
-    if (ln_time_read(ln_rows_value(f, f->plan->mark_column, r), f->plan->unit, &mark_us) < 0) mark_us = LN_PAST;
-    f->after_us[r] = ln_watermark_record(w, source, f->time_us[r], mark_us, f->clock_us[r]);
-    return LN_OK;
+    return moves_time(f->row[r]) ? hear(f, w, r) : LN_OK;
 }
 
 int ln_rows_stamp(ln_rows *f, ln_watermark *w) {

@@ -92,7 +92,7 @@ static ln_cell *place(ln_engine *e, ln_key *key, int64_t start_us, int64_t end_u
     }
     c = ln_cells_find(&key->open, start_us, end_us, &at);
     if (c) return c;
-    if (ln_store_full(e)) {
+    if (ln_store_full(e, 0)) {
         *refused = LN_REFUSED_LIMIT;
         return NULL;
     }

@@ -102,8 +102,8 @@ static void release(ln_keys *k, ln_key *key) {
 
 void ln_keys_free(ln_keys *k) {
     for (size_t i = 0; i < k->slots; i++)
-        if (k->slot[i]) release(k, k->slot[i]);
-    ln_mem_free(k->mem, k->slot, k->slots * sizeof(ln_key *));
+        if (k->slot[i].key) release(k, k->slot[i].key);
+    ln_mem_free(k->mem, k->slot, k->slots * sizeof *k->slot);
     *k = (ln_keys){.mem = k->mem, .seed = k->seed};
 }
 
@@ -113,28 +113,28 @@ uint64_t ln_keys_hash(const ln_keys *k, const uint8_t *bytes, size_t len) {
 
 ln_key *ln_keys_find(const ln_keys *k, uint64_t hash, const uint8_t *bytes, size_t len) {
     if (!k->slots) return NULL;
-    for (size_t i = hash & (k->slots - 1); k->slot[i]; i = (i + 1) & (k->slots - 1)) {
-        ln_key *key = k->slot[i];
-        if (key->hash == hash && key->len == len && memcmp(key->bytes, bytes, len) == 0) return key;
+    for (size_t i = hash & (k->slots - 1); k->slot[i].key; i = (i + 1) & (k->slots - 1)) {
+        ln_key *key = k->slot[i].key;
+        if (k->slot[i].hash == hash && key->len == len && memcmp(key->bytes, bytes, len) == 0) return key;
     }
     return NULL;
 }
 
 static void place(ln_keys *k, ln_key *key) {
     size_t i = key->hash & (k->slots - 1);
-    while (k->slot[i]) i = (i + 1) & (k->slots - 1);
-    k->slot[i] = key;
+    while (k->slot[i].key) i = (i + 1) & (k->slots - 1);
+    k->slot[i] = (ln_key_slot){key->hash, key};
 }
 
 static int resize(ln_keys *k, size_t slots) {
-    ln_key **old = k->slot;
+    ln_key_slot *old = k->slot;
     size_t old_slots = k->slots;
-    ln_key **slot = ln_mem_zero(k->mem, slots * sizeof *slot);
+    ln_key_slot *slot = ln_mem_zero(k->mem, slots * sizeof *slot);
     if (!slot) return -1;
     k->slot = slot;
     k->slots = slots;
     for (size_t i = 0; i < old_slots; i++)
-        if (old[i]) place(k, old[i]);
+        if (old[i].key) place(k, old[i].key);
     ln_mem_free(k->mem, old, old_slots * sizeof *old);
     return 0;
 }
@@ -155,19 +155,19 @@ ln_key *ln_keys_add(ln_keys *k, uint64_t hash, const uint8_t *bytes, size_t len)
 /* Empties a slot and moves up those behind it that had gone past it, so that no search stops short. */
 static void close_gap(ln_keys *k, size_t gap) {
     size_t mask = k->slots - 1;
-    for (size_t i = (gap + 1) & mask; k->slot[i]; i = (i + 1) & mask) {
-        size_t home = k->slot[i]->hash & mask;
+    for (size_t i = (gap + 1) & mask; k->slot[i].key; i = (i + 1) & mask) {
+        size_t home = k->slot[i].hash & mask;
         if (((i - home) & mask) < ((i - gap) & mask)) continue;
         k->slot[gap] = k->slot[i];
         gap = i;
     }
-    k->slot[gap] = NULL;
+    k->slot[gap] = (ln_key_slot){0};
 }
 
 void ln_keys_remove(ln_keys *k, ln_key *key) {
     size_t i = key->hash & (k->slots - 1);
-    while (k->slot[i] != key) {
-        LN_DASSERT(k->slot[i]);
+    while (k->slot[i].key != key) {
+        LN_DASSERT(k->slot[i].key);
         i = (i + 1) & (k->slots - 1);
     }
     close_gap(k, i);

@@ -27,9 +27,15 @@ int ln_key_encode(ln_buf *out, const ln_value *v);
 int ln_key_encode_plain(ln_buf *out, const ln_value *v);
 void ln_key_encode_array_head(ln_buf *out, uint32_t n);
 
+/* The hash stands beside the pointer, so that a search touches no key but the one it finds. */
+typedef struct ln_key_slot {
+    uint64_t hash;
+    ln_key *key; /* NULL: empty */
+} ln_key_slot;
+
 typedef struct ln_keys {
     ln_mem *mem;
-    ln_key **slot; /* open addressing, a power of two, at most two thirds full */
+    ln_key_slot *slot; /* open addressing, a power of two, at most two thirds full */
     size_t slots, count;
     uint64_t seed;
 } ln_keys;
@@ -38,6 +44,25 @@ void ln_keys_init(ln_keys *k, ln_mem *mem, uint64_t seed);
 /* Frees the table and every key in it; their windows must be gone. */
 void ln_keys_free(ln_keys *k);
 uint64_t ln_keys_hash(const ln_keys *k, const uint8_t *bytes, size_t len);
+/* Fetches, ahead of time, what a search for this hash will read: first its slot, when that has come its key, and when
+ * that has come its newest window. */
+static inline void ln_keys_prefetch_slot(const ln_keys *k, uint64_t hash) {
+    if (k->slots) __builtin_prefetch(&k->slot[hash & (k->slots - 1)]);
+}
+static inline void ln_keys_prefetch_key(const ln_keys *k, uint64_t hash) {
+    if (k->slots && k->slot[hash & (k->slots - 1)].hash == hash) {
+        const char *key = (const char *)k->slot[hash & (k->slots - 1)].key;
+        __builtin_prefetch(key);
+        __builtin_prefetch(key + 64);
+    }
+}
+static inline void ln_keys_prefetch_cell(const ln_keys *k, uint64_t hash) {
+    if (k->slots && k->slot[hash & (k->slots - 1)].hash == hash && k->slot[hash & (k->slots - 1)].key) {
+        const ln_cells *open = &k->slot[hash & (k->slots - 1)].key->open;
+        const char *cell = open->count ? (const char *)ln_cells_span(open, open->count - 1) : (const char *)open;
+        for (int line = 0; line < 5; line++) __builtin_prefetch(cell + 64 * line);
+    }
+}
 /* NULL where there is none. */
 ln_key *ln_keys_find(const ln_keys *k, uint64_t hash, const uint8_t *bytes, size_t len);
 /* NULL where memory is short. The key must not be there. */

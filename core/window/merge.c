@@ -55,7 +55,7 @@ ln_cell *ln_merge_place(ln_engine *e, ln_key *key, int64_t start_us, int64_t end
         return NULL;
     }
     if (end > first) return grow(e, key, first, end, start_us, end_us);
-    if (ln_store_full(e)) {
+    if (ln_store_full(e, 0)) {
         *refused = LN_REFUSED_LIMIT;
         return NULL;
     }
@@ -88,7 +88,7 @@ ln_cell *ln_merge_extend(ln_engine *e, ln_key *key, int64_t t_us, int *refused) 
         if (most_us > end_us) most_us = end_us;
         if (most_us > c->end_us) c->end_us = most_us;
         c->on_time_done = c->end_us <= e->now_us;
-    } else if (!e->join.held && ln_store_full(e)) {
+    } else if (!e->join.held && ln_store_full(e, 0)) {
         *refused = LN_REFUSED_LIMIT;
         return NULL;
     } else {

@@ -96,7 +96,6 @@ ln_engine *ln_engine_new(const ln_plan *plan, const ln_sink *sink) {
     ln_deadlines_init(&e->expiring, &e->mem, plan->window == LN_WINDOW_ASSIGNER);
     ln_alarms_init(&e->alarms, &e->mem);
     ln_rows_init(&e->rows, &e->plan);
-    ln_buf_init(&e->key, &e->rows.mem);
     ln_buf_init(&e->staged, &e->rows.mem);
     ln_buf_init(&e->preview, &e->rows.mem);
     return e;
@@ -107,7 +106,7 @@ void ln_engine_delete(ln_engine *e) {
     if (!e) return;
     e->folds = 0; /* nobody is left to run operations */
     for (size_t k = 0; k < e->keys.slots; k++) {
-        ln_key *key = e->keys.slot[k];
+        ln_key *key = e->keys.slot[k].key;
         if (key && e->sliced) ln_slice_free(e, key);
         for (uint32_t i = 0; key && i < key->open.count; i++) {
             ln_cell *c = ln_cells_at(&key->open, i);
@@ -131,7 +130,7 @@ void ln_engine_delete(ln_engine *e) {
     ln_mem_free(&e->mem, e->at, (e->plan.aggregates + 1) * sizeof *e->at);
     ln_mem_free(&e->mem, e->values, (e->plan.aggregates + 1) * sizeof *e->values);
     ln_mem_free(&e->rows.mem, e->op, e->op_cap * sizeof *e->op);
-    ln_buf_free(&e->key);
+    ln_mem_free(&e->rows.mem, e->row_key, e->row_key_cap * sizeof *e->row_key);
     ln_buf_free(&e->staged);
     ln_buf_free(&e->preview);
     ln_rows_free(&e->rows);

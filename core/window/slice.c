@@ -58,7 +58,7 @@ static ln_slice *find(ln_engine *e, ln_key *key, int64_t t_us, int *refused) {
     uint32_t at;
     ln_slice *s = ln_cells_find(&key->open, start_us, end_us, &at);
     if (s) return s;
-    if (ln_store_full(e)) {
+    if (ln_store_full(e, 0)) {
         *refused = LN_REFUSED_LIMIT;
         return NULL;
     }

@@ -30,7 +30,7 @@ enum ln_phase {
 /* An extent that an expired window has left with its key. Those of all keys are given up in the order of their ends. */
 typedef struct ln_grave {
     ln_key *key;
-    int64_t end_us;
+    int64_t given_up_us; /* when W reaches this */
 } ln_grave;
 
 typedef struct ln_graves {
@@ -48,6 +48,13 @@ typedef struct ln_held {
     size_t bytes;          /* of this block: the values, what they point to, and the record behind it */
     ln_value value[];      /* for each aggregate */
 } ln_held;
+
+/* The canonical key of a row, worked out for the whole batch, so that the table of keys can be fetched ahead. */
+typedef struct ln_key_of_row {
+    const uint8_t *bytes; /* NULL: no key, or the row has no use for it */
+    uint32_t len;
+    uint64_t hash;
+} ln_key_of_row;
 
 /* Where the present record stands among its windows. */
 typedef struct ln_joining {
@@ -108,7 +115,8 @@ struct ln_engine {
     uint32_t row;
     uint32_t until;
     ln_joining join;
-    ln_buf key;       /* of the present record, canonical */
+    ln_key_of_row *row_key;
+    size_t row_key_cap;
 
     int64_t from_us, to_us; /* the move of W or of the clock being worked on */
     int64_t aim_us;         /* where W is about to move */
@@ -158,8 +166,8 @@ int ln_store_expire(ln_engine *e, ln_cell *c);
 void ln_store_bury(ln_engine *e);
 /* Takes the state of `from` into `into`, both of one key, and forgets `from`; 0 or -1. */
 int ln_store_merge(ln_engine *e, ln_cell *into, ln_cell *from);
-/* Would another window pass limits.state_bytes? */
-int ln_store_full(const ln_engine *e);
+/* Would another window, and `more` bytes beside it, pass limits.state_bytes? */
+int ln_store_full(const ln_engine *e, size_t more);
 
 /* slice: puts the record into its slice; works like ln_join_next. */
 int ln_slice_join(ln_engine *e);
@@ -188,6 +196,11 @@ int ln_join_next(ln_engine *e);
 int ln_join_add(ln_engine *e, uint8_t *aggregates);
 int ln_join_answered(ln_engine *e);
 
+/* keys of rows: works out those of the batch; LN_OK or LN_ENOMEM. */
+int ln_row_keys(ln_engine *e);
+/* Fetches what the next rows will need. */
+void ln_row_keys_ahead(const ln_engine *e);
+
 /* hold: sessions with a maximum. Puts the present row among those that wait; 0 or -1. */
 int ln_hold(ln_engine *e, ln_key *key);
 /* The record that waits and whose time has come by `to_us`, taken out; NULL where there is none. */
@@ -207,6 +220,13 @@ ln_cell *ln_merge_extend(ln_engine *e, ln_key *key, int64_t t_us, int *refused);
 
 /* advance: begin a move, then work on it until it is done (1), has to pause (0), or fails (-1). */
 void ln_advance_begin(ln_engine *e, int64_t to_us);
+/* Could a move of W to there do anything at all? */
+static inline int ln_advance_concerns(const ln_engine *e, int64_t to_us) {
+    if (e->waiting_count || e->event_every) return 1;
+    if (e->graves.count && e->graves.item[e->graves.first].given_up_us <= to_us) return 1;
+    return ln_deadlines_next(&e->completing) <= to_us ||
+           ln_deadlines_next(&e->expiring) <= ln_time_sub(to_us, e->plan.lateness_us);
+}
 int ln_advance(ln_engine *e);
 int ln_advance_clock_begin(ln_engine *e, int64_t to_us);
 int ln_advance_clock(ln_engine *e);

@@ -5,7 +5,9 @@
 
 #include <string.h>
 
-int ln_store_full(const ln_engine *e) { return e->mem.used + e->cell_bytes > e->plan.limits.state_bytes; }
+int ln_store_full(const ln_engine *e, size_t more) {
+    return e->mem.used + e->cell_bytes + more > e->plan.limits.state_bytes;
+}
 
 ln_cell *ln_store_cell(ln_engine *e, ln_key *key, int64_t start_us, int64_t end_us) {
     ln_cell *c = ln_mem_zero(&e->mem, e->cell_bytes);
@@ -79,7 +81,8 @@ static int leave_extent(ln_engine *e, const ln_cell *c) {
         for (size_t i = 0; i < g->first; i++) g->item[old + i] = g->item[i]; /* unroll: the size has doubled */
     }
     key->closed[key->closed_first + key->closed_count++] = (ln_span){c->start_us, c->end_us};
-    g->item[(g->first + g->count++) % g->cap] = (ln_grave){key, c->end_us};
+    g->item[(g->first + g->count++) % g->cap] =
+        (ln_grave){key, ln_time_add(ln_engine_expiry(e, c->end_us), e->plan.gap_us)};
     return 0;
 }
 
@@ -101,8 +104,8 @@ void ln_store_bury(ln_engine *e) {
     while (g->count) {
         ln_grave *grave = &g->item[g->first];
         ln_key *key = grave->key;
-        if (e->now_us < ln_time_add(ln_engine_expiry(e, grave->end_us), e->plan.gap_us)) break;
-        LN_DASSERT(key->closed_count && key->closed[key->closed_first].end_us == grave->end_us);
+        if (e->now_us < grave->given_up_us) break;
+        LN_DASSERT(key->closed_count);
         key->closed_first++;
         key->closed_count--;
         g->first = (g->first + 1) % g->cap;

@@ -71,7 +71,7 @@ const char *ln_engine_verify(const ln_engine *e) {
     const char *wrong;
     uint64_t rejected = 0;
     for (size_t k = 0; k < e->keys.slots; k++) {
-        const ln_key *key = e->keys.slot[k];
+        const ln_key *key = e->keys.slot[k].key;
         if (!key) continue;
         keys++;
         if (ln_keys_find(&e->keys, key->hash, key->bytes, key->len) != key) return "a key cannot be found";

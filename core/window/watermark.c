@@ -51,22 +51,25 @@ static int widen(ln_watermark *w) {
     return 0;
 }
 
-ln_source *ln_watermark_source(ln_watermark *w, const uint8_t *name, uint32_t len) {
+ln_source *ln_watermark_find(const ln_watermark *w, const uint8_t *name, uint32_t len) {
     uint64_t hash = XXH3_64bits_withSeed(name, len, w->seed);
-    ln_source *s;
-    if (w->slots) {
-        for (size_t i = hash & (w->slots - 1); w->table[i]; i = (i + 1) & (w->slots - 1)) {
-            s = w->table[i];
-            if (s->hash == hash && s->len == len && memcmp(s->name, name, len) == 0) return s;
-        }
+    if (!w->slots) return NULL;
+    for (size_t i = hash & (w->slots - 1); w->table[i]; i = (i + 1) & (w->slots - 1)) {
+        ln_source *s = w->table[i];
+        if (s->hash == hash && s->len == len && memcmp(s->name, name, len) == 0) return s;
     }
+    return NULL;
+}
+
+ln_source *ln_watermark_add(ln_watermark *w, const uint8_t *name, uint32_t len) {
+    ln_source *s;
     if (2 * (w->count + 1) > w->slots && widen(w) < 0) return NULL;
     if (ln_mem_grow(w->mem, &w->heap, &w->heap_cap, w->count + 1, sizeof(ln_source *)) < 0) return NULL;
     s = ln_mem_zero(w->mem, sizeof *s + len);
     if (!s) return NULL;
     s->promise_us = s->heard_us = LN_PAST;
     s->at = SIZE_MAX;
-    s->hash = hash;
+    s->hash = XXH3_64bits_withSeed(name, len, w->seed);
     s->len = len;
     memcpy(s->name, name, len);
     place(w->table, w->slots, s);

@@ -38,8 +38,10 @@ typedef struct ln_watermark {
 
 void ln_watermark_init(ln_watermark *w, const ln_plan *plan, ln_mem *mem);
 void ln_watermark_free(ln_watermark *w);
-/* The source of this name, made when it is new; NULL where memory is short. */
-ln_source *ln_watermark_source(ln_watermark *w, const uint8_t *name, uint32_t len);
+/* The source of this name; NULL where it has not been heard of. */
+ln_source *ln_watermark_find(const ln_watermark *w, const uint8_t *name, uint32_t len);
+/* A new source, which must not be there; NULL where memory is short. */
+ln_source *ln_watermark_add(ln_watermark *w, const uint8_t *name, uint32_t len);
 /* A record at t from the source, at the given clock; mark_us is LN_PAST where it carries no mark. Returns W. */
 int64_t ln_watermark_record(ln_watermark *w, ln_source *s, int64_t t_us, int64_t mark_us, int64_t clock_us);
 /* The clock has moved: sources may have become idle. Returns W. */

@@ -201,8 +201,9 @@ end
 
 --- Completes every window: the input has ended.
 -- @return NEEDS_INPUT when all is done, or DRAIN (take the output and call again)
-function App:finish()
+function App:finish(now_us)
   if not self.finishing then
+    if (self.batch or self.ticking) and self:pump(now_us) == DRAIN then return DRAIN end
     self.finishing, self.at_part, self.at_row = true, 1, 0
     if self.out_format == 0 then lib.ln_output_format(self.output, lib.LN_FORMAT_JSON) end
   end

@@ -86,6 +86,14 @@ function M.param(name, default)
   return params.get(origin, name, default)
 end
 
+--- A record as a plain table. The record that a function is given is a view of the present one, valid during the call and
+-- without `pairs`; what must outlive it, or be walked through, is copied. Raises for anything else. Since 0.1.
+---@param record table
+---@return table
+function M.copy(record)
+  return require("lunette.record").copy(record) -- not before it is called: the words themselves need no engine
+end
+
 --- Null, where nil can't stand: inside of arrays, such as a composite key. Since 0.1.
 M.null = node.null
 

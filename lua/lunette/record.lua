@@ -28,13 +28,14 @@ function M.view(reader)
     return batch.record[row], batch.record_bytes[row]
   end
 
+  -- A name with a dot in it is that name, not a path: the reader has no column for it.
   local function look_up(name)
-    if type(name) ~= "string" then return nil end
-    if pending[name] == nil and not name:find(".", 1, true) then
+    local at, len = present_bytes()
+    if type(name) ~= "string" or name:find(".", 1, true) then return (value.read(at, at + len))[name] end
+    if pending[name] == nil then
       local column = lib.ln_reader_column(reader, name, #name)
       if column >= 0 then pending[name] = column end
     end
-    local at, len = present_bytes()
     lib.ln_record_get(at, len, name, #name, found)
     return of_cell(found)
   end

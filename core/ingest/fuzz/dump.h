@@ -51,9 +51,19 @@ static inline void say_value(dump *d, const ln_value *v) {
     case LN_INT: say_number(d, v->i < 0 ? 'n' : 'u', (uint64_t)v->i); return;
     case LN_UINT: say_number(d, 'u', v->u); return;
     case LN_DOUBLE: say_number(d, 'd', v->u); return;
-    case LN_TEXT: say_number(d, 't', v->len); say(d, v->at, v->len); return;
-    case LN_BYTES: say_number(d, 'x', v->len); say(d, v->at, v->len); return;
-    case LN_EXT: say_number(d, 'e', (uint8_t)v->ext); say_number(d, 'x', v->len); say(d, v->at, v->len); return;
+    case LN_TEXT:
+        say_number(d, 't', v->len);
+        say(d, v->at, v->len);
+        return;
+    case LN_BYTES:
+        say_number(d, 'x', v->len);
+        say(d, v->at, v->len);
+        return;
+    case LN_EXT:
+        say_number(d, 'e', (uint8_t)v->ext);
+        say_number(d, 'x', v->len);
+        say(d, v->at, v->len);
+        return;
     default: break;
     }
     end = v->at + v->len;

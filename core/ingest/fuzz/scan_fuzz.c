@@ -1,13 +1,11 @@
 /* The msgpack scanner against msgpack-c: which bytes are a record, where it ends, what its fields hold; the same rows
  * for any split of the bytes; no more memory than the limits allow.
  *
- *   clang -std=c11 -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -I core \
- *       -DLUNETTE_VERSION='"fuzz"' core/ingest/fuzz/scan_fuzz.c core/ingest/{fields,scan,project,value,reader,lines}.c \
- *       core/base/{buf,error,mem,msgpack}.c json.o -lmsgpackc -lsimdjson -lstdc++ -o scan_fuzz
+ *   CC=clang CXX=clang++ cmake -S . -B build/fuzz -DLUNETTE_FUZZ=ON && cmake --build build/fuzz --target scan_fuzz
  *   ./scan_fuzz -max_len=4096 CORPUS core/ingest/fuzz/corpus/scan
  *
- * json.o is core/ingest/json.cpp, compiled alike, with -fno-exceptions -fno-rtti. An input is four bytes of setting, then bytes: the stream itself, or
- * a recipe for msgpack-c's packer, so that valid records are common. */
+ * An input is four bytes of setting, then bytes: the stream itself, or a recipe for msgpack-c's packer, so that valid
+ * records are common. */
 #include "ingest/fuzz/dump.h"
 
 #include <msgpack.h>
@@ -59,9 +57,18 @@ static void say_object(dump *d, const msgpack_object *o) {
     case MSGPACK_OBJECT_POSITIVE_INTEGER: say_number(d, 'u', o->via.u64); return;
     case MSGPACK_OBJECT_NEGATIVE_INTEGER: say_number(d, 'n', (uint64_t)o->via.i64); return;
     case MSGPACK_OBJECT_FLOAT32:
-    case MSGPACK_OBJECT_FLOAT64: memcpy(&bits, &o->via.f64, 8); say_number(d, 'd', bits); return;
-    case MSGPACK_OBJECT_STR: say_number(d, 't', o->via.str.size); say(d, o->via.str.ptr, o->via.str.size); return;
-    case MSGPACK_OBJECT_BIN: say_number(d, 'x', o->via.bin.size); say(d, o->via.bin.ptr, o->via.bin.size); return;
+    case MSGPACK_OBJECT_FLOAT64:
+        memcpy(&bits, &o->via.f64, 8);
+        say_number(d, 'd', bits);
+        return;
+    case MSGPACK_OBJECT_STR:
+        say_number(d, 't', o->via.str.size);
+        say(d, o->via.str.ptr, o->via.str.size);
+        return;
+    case MSGPACK_OBJECT_BIN:
+        say_number(d, 'x', o->via.bin.size);
+        say(d, o->via.bin.ptr, o->via.bin.size);
+        return;
     case MSGPACK_OBJECT_EXT:
         say_number(d, 'e', (uint8_t)o->via.ext.type);
         say_number(d, 'x', o->via.ext.size);
@@ -188,15 +195,15 @@ static uint64_t next_number(recipe *r, int bytes) {
 }
 
 static void pack_name(msgpack_packer *pk, recipe *r) {
-    static const char *const names[] = {"a", "b", "", "long_name_of_23_letters", "ts", "other",
-                                        "a name of thirty-two characters!", "a"};
+    static const char *const names[] = {
+        "a", "b", "", "long_name_of_23_letters", "ts", "other", "a name of thirty-two characters!", "a"};
     const char *name = names[next_byte(r) & 7];
     msgpack_pack_str_with_body(pk, name, strlen(name));
 }
 
 static void pack_blob(msgpack_packer *pk, recipe *r, uint8_t op) {
-    static const uint32_t lengths[] = {0, 1, 2, 4, 8, 16, 31, 32, 0, 1, 2, 4, 8, 16, 3, 5,
-                                       0, 1, 2, 4, 8, 16, 3, 7, 0, 1, 2, 4, 12, 255, 256, 65536};
+    static const uint32_t lengths[] = {0, 1, 2, 4, 8, 16, 31, 32, 0, 1, 2, 4, 8,  16,  3,   5,
+                                       0, 1, 2, 4, 8, 16, 3,  7,  0, 1, 2, 4, 12, 255, 256, 65536};
     static char body[65536];
     uint32_t len = lengths[next_byte(r) & 31];
     body[0] = (char)next_byte(r);
@@ -228,7 +235,9 @@ static void pack_scalar(msgpack_packer *pk, recipe *r, uint8_t op) {
 static void pack(msgpack_packer *pk, recipe *r, int depth) {
     uint8_t op = next_byte(r), n = op >> 4;
     switch (op & 15) {
-    case 8: case 9: case 10:
+    case 8:
+    case 9:
+    case 10:
         msgpack_pack_map(pk, depth ? n : 0);
         for (int i = 0; i < n && depth; i++) {
             if (next_byte(r) % 8) pack_name(pk, r);
@@ -240,7 +249,9 @@ static void pack(msgpack_packer *pk, recipe *r, int depth) {
         msgpack_pack_array(pk, depth ? n : 0);
         for (int i = 0; i < n && depth; i++) pack(pk, r, depth - 1);
         break;
-    case 12: case 13: case 14: pack_blob(pk, r, (op & 15) - 12); break;
+    case 12:
+    case 13:
+    case 14: pack_blob(pk, r, (op & 15) - 12); break;
     default: pack_scalar(pk, r, op & 7); break;
     }
 }
@@ -306,7 +317,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len) {
     r = (recipe){data, data + len};
     cook(&r, &cooked);
     /* A byte of it may be wrong. */
-    if (setting[0] & 0x80 && cooked.size) cooked.data[setting[3] * 7 % cooked.size] ^= (char)(1 << (setting[0] >> 4 & 7));
+    if (setting[0] & 0x80 && cooked.size)
+        cooked.data[setting[3] * 7 % cooked.size] ^= (char)(1 << (setting[0] >> 4 & 7));
     check(setting, (const uint8_t *)cooked.data, cooked.size, data + len - cuts, cuts);
     msgpack_sbuffer_destroy(&cooked);
     return 0;

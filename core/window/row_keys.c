@@ -1,0 +1,65 @@
+/* The keys of a batch's rows in canonical form, with their hashes: worked out before the first row is judged, so that
+ * what the table of keys will read can be fetched while earlier rows are worked on. */
+#include "window/state.h"
+
+/* How many rows ahead: the slot of the table first, then the key, then the window it had last. */
+enum { SLOT_AHEAD = 16, KEY_AHEAD = 10, CELL_AHEAD = 5 };
+
+/* A short text's encoding in the record is its canonical form: it stands right there. NULL for anything else. */
+static const uint8_t *in_place(const ln_engine *e, const ln_value *v) {
+    if (v->type != LN_TEXT || v->len > 31 || (uint32_t)e->plan.key_column[0] >= e->plan.computed_first) return NULL;
+    return v->at[-1] == (0xa0 | v->len) ? v->at - 1 : NULL;
+}
+
+/* The key's canonical form into the scratch; 0, or -1 for what is no key. */
+static int encode(ln_engine *e, uint32_t row, ln_buf *out) {
+    const ln_plan *p = &e->plan;
+    ln_buf_clear(out);
+    if (p->key_columns == 0) {
+        ln_buf_byte(out, 0xc0);
+        return 0;
+    }
+    if (!p->key_composite) return ln_key_encode(out, ln_rows_value(&e->rows, p->key_column[0], row));
+    ln_key_encode_array_head(out, p->key_columns);
+    for (uint32_t i = 0; i < p->key_columns; i++)
+        if (ln_key_encode_plain(out, ln_rows_value(&e->rows, p->key_column[i], row)) < 0) return -1;
+    return 0;
+}
+
+static int work_out(ln_engine *e, uint32_t row) {
+    ln_key_of_row *own = &e->row_key[row];
+    ln_buf *scratch = &e->rows.scratch;
+    own->bytes = NULL;
+    if (e->rows.row[row] != LN_ROW_TAKE && e->rows.row[row] != LN_ROW_ERROR_FIELD) return LN_OK;
+    if (e->plan.key_columns == 1 && !e->plan.key_composite) {
+        const ln_value *v = ln_rows_value(&e->rows, e->plan.key_column[0], row);
+        own->bytes = in_place(e, v);
+        own->len = v->len + 1;
+    }
+    if (!own->bytes) {
+        if (encode(e, row, scratch) < 0) return LN_OK;
+        own->bytes = scratch->failed ? NULL : ln_arena_copy(&e->rows.texts, scratch->data, scratch->len);
+        own->len = (uint32_t)scratch->len;
+        if (!own->bytes) return LN_ENOMEM;
+    }
+    own->hash = ln_keys_hash(&e->keys, own->bytes, own->len);
+    return LN_OK;
+}
+
+int ln_row_keys(ln_engine *e) {
+    uint32_t rows = e->rows.batch->rows;
+    int err = LN_OK;
+    if (ln_mem_grow(&e->rows.mem, &e->row_key, &e->row_key_cap, rows, sizeof *e->row_key) < 0) return LN_ENOMEM;
+    for (uint32_t r = 0; r < rows && err == LN_OK; r++) err = work_out(e, r);
+    return err;
+}
+
+void ln_row_keys_ahead(const ln_engine *e) {
+    uint32_t left = e->rows.batch->rows - e->row;
+    if (left > SLOT_AHEAD && e->row_key[e->row + SLOT_AHEAD].bytes)
+        ln_keys_prefetch_slot(&e->keys, e->row_key[e->row + SLOT_AHEAD].hash);
+    if (left > KEY_AHEAD && e->row_key[e->row + KEY_AHEAD].bytes)
+        ln_keys_prefetch_key(&e->keys, e->row_key[e->row + KEY_AHEAD].hash);
+    if (left > CELL_AHEAD && e->row_key[e->row + CELL_AHEAD].bytes)
+        ln_keys_prefetch_cell(&e->keys, e->row_key[e->row + CELL_AHEAD].hash);
+}
