@@ -26,7 +26,9 @@ static inline int test_int(const char *file, int line, const char *what, int64_t
     return test_fail(file, line, text);
 }
 
+/* No text is the empty text. */
 static inline int test_text(const char *file, int line, const char *what, const char *got, const char *want) {
+    if (!got) got = "";
     if (strcmp(got, want) == 0) return 1;
     test_fail(file, line, what);
     fprintf(stderr, "  got:  %s\n  want: %s\n", got, want);
@@ -37,6 +39,12 @@ static inline int test_text(const char *file, int line, const char *what, const 
 #define CHECK(cond) ((cond) ? 1 : test_fail(__FILE__, __LINE__, #cond))
 #define CHECK_INT(got, want) test_int(__FILE__, __LINE__, #got, (int64_t)(got), (int64_t)(want))
 #define CHECK_TEXT(got, want) test_text(__FILE__, __LINE__, #got, got, want)
+
+/* Puts bytes at `at`; where they end. */
+static inline size_t test_put(void *to, size_t at, const void *bytes, size_t len) {
+    if (len) memcpy((char *)to + at, bytes, len);
+    return at + len;
+}
 
 typedef struct test_case {
     const char *name;
@@ -53,7 +61,7 @@ static inline int test_run(const test_case *cases, size_t count) {
 }
 
 #define TEST_MAIN(cases) \
-    int main(void) { return test_run(cases, sizeof cases / sizeof *cases); }
+    int main(void) { return test_run((cases), sizeof(cases) / sizeof *(cases)); }
 
 /* A heap that knows the most it ever held, refuses to hold more than `most` bytes, and fails call number `fail_at`
  * (from 1) and all later ones. */

@@ -67,8 +67,7 @@ static void names_of_every_length(void) {
             record[0] = 0x81;
             if (len < 32) record[at++] = (uint8_t)(0xa0 | len);
             else record[at++] = 0xd9, record[at++] = (uint8_t)len;
-            memcpy(record + at, name, (size_t)len);
-            at += (size_t)len;
+            at = test_put(record, at, name, (size_t)len);
             if (round == 2 && len) record[at - 1] ^= 1;
             record[at++] = 9;
             CHECK_INT(bench_project(&b, &roomy, record, at, 0), at);
@@ -144,10 +143,9 @@ static void layouts_that_change(void) {
             size_t len = strlen(name);
             if ((seed >> 20) % 5 == 0) continue;
             record[at++] = (uint8_t)(0xa0 | len);
-            memcpy(record + at, name, len);
-            at += len;
+            at = test_put(record, at, name, len);
             pairs++;
-            if (name == names[5]) memcpy(record + at, "\x81\xa5value", 7), at += 7, open++;
+            if (name == names[5]) at = test_put(record, at, "\x81\xa5value", 7), open++;
             record[at++] = (uint8_t)i;
         }
         record[0] = (uint8_t)(0x80 | pairs);

@@ -127,8 +127,8 @@ static void json_long_texts(void) {
         static char line[70010];
         const ln_batch *b;
         memset(line, 'x', sizeof line);
-        memcpy(line, "{\"p\":\"", 6);
-        memcpy(line + 6 + lengths[i], "\"}\n", 3);
+        test_put(line, 0, "{\"p\":\"", 6);
+        test_put(line, 6 + lengths[i], "\"}\n", 3);
         ln_reader_column(r, "p", 1);
         CHECK_INT(ln_reader_push(r, line, lengths[i] + 9), LN_OK);
         CHECK_INT(ln_reader_next(r, &b), LN_OK);
@@ -145,8 +145,8 @@ static void json_batches_have_a_size(void) {
     static char line[300000];
     const ln_batch *b;
     memset(line, 'x', sizeof line);
-    memcpy(line, "{\"p\":\"", 6);
-    memcpy(line + sizeof line - 3, "\"}\n", 3);
+    test_put(line, 0, "{\"p\":\"", 6);
+    test_put(line, sizeof line - 3, "\"}\n", 3);
     for (int i = 0; i < 10; i++) CHECK_INT(ln_reader_push(r, line, sizeof line), LN_OK);
     CHECK_INT(ln_reader_next(r, &b), LN_OK);
     CHECK_INT(b->rows, 4);

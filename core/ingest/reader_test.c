@@ -39,6 +39,28 @@ static void msgpack_errors(void) {
            "raise limits.record_bytes in the script, or mend the sender\n");
 }
 
+/* The limit that the error names, for bytes that pass every one. */
+static void names_limit(const ln_limits *limits, const char *bytes, size_t len, const char *limit) {
+    ln_reader *r = ln_reader_new(LN_FORMAT_MSGPACK, limits, 0);
+    const ln_batch *b;
+    CHECK_INT(ln_reader_push(r, bytes, len), LN_OK);
+    CHECK(ln_reader_next(r, &b) != LN_OK);
+    if (!CHECK(strstr(ln_reader_error(r), limit))) fprintf(stderr, "  %s\n", ln_reader_error(r));
+    ln_reader_delete(r);
+}
+
+static void limits_have_defaults_and_ends(void) {
+    static const ln_limits huge = {.record_bytes = UINT64_MAX, .nesting = UINT32_MAX, .elements = UINT32_MAX};
+    char deep[LN_NESTING_MAX + 1];
+    memset(deep, '\x91', sizeof deep);
+    names_limit(NULL, deep, sizeof deep, "limits.nesting (32)");
+    names_limit(NULL, "\xdf\xff\xff\xff\xff", 5, "limits.elements (65536)");
+    names_limit(NULL, "\xdb\xff\xff\xff\xff", 5, "limits.record_bytes (4194304)");
+    names_limit(&huge, deep, sizeof deep, "limits.nesting (128)");
+    names_limit(&huge, "\xdf\xff\xff\xff\xff", 5, "limits.elements (2147483647)");
+    names_limit(&huge, "\xdb\xff\xff\xff\xff", 5, "limits.record_bytes (1073741824)");
+}
+
 static void errors_stay(void) {
     ln_reader *r = ln_reader_new(LN_FORMAT_AUTO, NULL, 0);
     const ln_batch *b;
@@ -109,7 +131,7 @@ static void a_large_record_in_small_pieces(void) {
     static uint8_t record[1 << 20];
     const ln_batch *b;
     memset(record, 'x', sizeof record);
-    memcpy(record, "\x81\xa1p\xdb\x00\x0f\xff\xf8", 8);
+    test_put(record, 0, "\x81\xa1p\xdb\x00\x0f\xff\xf8", 8);
     for (size_t at = 0; at < sizeof record; at += 64) {
         CHECK_INT(ln_reader_push(r, record + at, 64), LN_OK);
         CHECK_INT(ln_reader_next(r, &b), LN_OK);
@@ -199,14 +221,14 @@ static void space_and_commit(void) {
     CHECK_INT(ln_reader_commit(r, 1), LN_EINVALID);
     CHECK(!ln_reader_space(r, SIZE_MAX));
     to = ln_reader_space(r, 10);
-    memcpy(to, "\x81\xa1p\x01", 4);
+    test_put(to, 0, "\x81\xa1p\x01", 4);
     CHECK_INT(ln_reader_commit(r, 100000), LN_EINVALID);
     CHECK_INT(ln_reader_commit(r, 2), LN_OK);
     CHECK_INT(ln_reader_pending(r), 2);
     CHECK_INT(ln_reader_next(r, &b), LN_OK);
     CHECK_INT(b->rows, 0);
     to = ln_reader_space(r, 10);
-    memcpy(to, "a\x01\x80", 3);
+    test_put(to, 0, "a\x01\x80", 3);
     CHECK_INT(ln_reader_commit(r, 3), LN_OK);
     CHECK_INT(ln_reader_next(r, &b), LN_OK);
     CHECK_INT(b->rows, 2);
@@ -276,6 +298,7 @@ static const test_case cases[] = {
     {"msgpack records", msgpack_records},
     {"msgpack in small batches", msgpack_in_small_batches},
     {"msgpack errors", msgpack_errors},
+    {"limits have defaults and ends", limits_have_defaults_and_ends},
     {"errors stay", errors_stay},
     {"offsets of long streams", offsets_of_long_streams},
     {"a declared length costs nothing", a_declared_length_costs_nothing},

@@ -1,4 +1,4 @@
-/* The scanner's two faces and the slow readers, on golden bytes of every msgpack type, cut at every place; and limits. */
+/* The scanner's two faces and the slow readers: golden bytes of every msgpack type, cut at every place, and limits. */
 #include "ingest/test_scan.h"
 
 static const golden values[] = {
@@ -74,11 +74,10 @@ static int frame(const ln_limits *limits, const uint8_t *bytes, size_t len, uint
 /* {"p": value, "q": 1} */
 static size_t wrap(const golden *g, uint8_t *to) {
     size_t at = 0;
-    memcpy(to, "\x82\xa1p", 3);
+    test_put(to, 0, "\x82\xa1p", 3);
     at = 3;
-    memcpy(to + at, g->bytes, g->len);
-    at += g->len;
-    memcpy(to + at, "\xa1q\x01", 3);
+    at = test_put(to, at, g->bytes, g->len);
+    test_put(to, at, "\xa1q\x01", 3);
     return at + 3;
 }
 
@@ -145,18 +144,18 @@ static void cut_before_what_is_stale(void) {
     bench_field(&b, "0");
     for (uint8_t field = 0; field < 16; field++) {
         record[at++] = 0xbf;
-        memcpy(record + at, name, 31);
+        test_put(record, at, name, 31);
         record[at] = (uint8_t)('0' + field);
         at += 31;
         if (field % 4 == 0) record[at++] = 0xbf, memset(record + at, 'x', 31), at += 31;
         else if (field % 4 == 1) record[at++] = 0xcb, memset(record + at, 1, 8), at += 8;
         else if (field % 4 == 2) record[at++] = 0xd8, memset(record + at, 1, 17), at += 17;
-        else memcpy(record + at, "\xdb\x00\x00\x00\x01x", 6), at += 6;
+        else at = test_put(record, at, "\xdb\x00\x00\x00\x01x", 6);
     }
-    memcpy(record, "\xde\x00\x10", 3);
+    test_put(record, 0, "\xde\x00\x10", 3);
     for (uint8_t field = 0; field < 16; field += 3) {
         char asked[32];
-        memcpy(asked, name, 31);
+        test_put(asked, 0, name, 31);
         asked[0] = (char)('0' + field);
         ln_fields_add(&b.fields, asked, 31);
     }
@@ -298,10 +297,10 @@ static void limit_of_nesting_at_its_most(void) {
     CHECK_INT(at, LN_NESTING_MAX);
     /* The same through maps whose fields are asked for, one level more than there may be. */
     bench_init(&b);
-    for (int i = 0; i <= LN_NESTING_MAX; i++) {
-        memcpy(chain + 3 * i, "\x81\xa1p", 3);
-        memcpy(path + 2 * i, "p.", 2);
-        CHECK_INT(ln_fields_add(&b.fields, path, (size_t)(2 * i) + 1), i);
+    for (size_t i = 0; i <= LN_NESTING_MAX; i++) {
+        test_put(chain, 3 * i, "\x81\xa1p", 3);
+        test_put(path, 2 * i, "p.", 2);
+        CHECK_INT(ln_fields_add(&b.fields, path, 2 * i + 1), i);
     }
     chain[3 * LN_NESTING_MAX] = 7;
     CHECK_INT(bench_project(&b, &most, chain, 3 * LN_NESTING_MAX + 1, 0), 3 * LN_NESTING_MAX + 1);

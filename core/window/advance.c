@@ -131,7 +131,7 @@ static int pass(ln_engine *e, ln_cell *c) {
     if (!fills) return 0;
     e->join.key = NULL;
     if (follow(e, key, start_us, run) < 0) return -1;
-    if (ln_key_idle(key)) ln_keys_remove(&e->keys, key);
+    if (ln_key_idle(key)) ln_keys_rest(&e->keys, key);
     return 0;
 }
 
@@ -145,6 +145,7 @@ static int pass_due(ln_engine *e) {
                      ln_deadlines_due(&e->expiring, expired_us, &failed));
         if (failed) return ln_engine_fail(e, LN_ENOMEM, "a firing");
         if (!c) break;
+        if (c->after) __builtin_prefetch(c->after->key);
         if ((e->sliced ? ln_slice_pass(e, c) : pass(e, c)) < 0) return e->failed ? -1 : ln_engine_fail(e, LN_ENOMEM, "a firing");
     }
     return 1;

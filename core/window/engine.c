@@ -46,7 +46,7 @@ static int reject(ln_engine *e, int reason) {
 /* The record is ahead of W, and its session depends on what is still to come in between. */
 static int wait(ln_engine *e, ln_key *key) {
     if (ln_store_full(e, e->rows.batch->record_bytes[e->row])) {
-        if (ln_key_idle(key)) ln_keys_remove(&e->keys, key);
+        if (ln_key_idle(key)) ln_keys_rest(&e->keys, key);
         return reject(e, LN_REASON_LIMIT);
     }
     e->stats.read++;
@@ -74,7 +74,9 @@ static int judge(ln_engine *e) {
     if (e->rows.row[e->row] == LN_ROW_ERROR_FIELD) return reject(e, LN_REASON_SCRIPT_ERROR);
     ln_row_keys_ahead(e);
     key = ln_keys_find(&e->keys, own->hash, own->bytes, own->len);
-    if (!key) {
+    if (key) {
+        ln_keys_wake(&e->keys, key);
+    } else {
         if (ln_store_full(e, own->len)) return reject(e, LN_REASON_LIMIT);
         key = ln_keys_add(&e->keys, own->hash, own->bytes, own->len);
         if (!key) return ln_engine_fail(e, LN_ENOMEM, "a key");
@@ -92,7 +94,7 @@ static int settle(ln_engine *e) {
     ln_key *key = j->key;
     e->phase = LN_PHASE_AFTER;
     j->key = NULL;
-    if (ln_key_idle(key)) ln_keys_remove(&e->keys, key);
+    if (ln_key_idle(key)) ln_keys_rest(&e->keys, key);
     if (j->taken) {
         e->stats.read++;
         e->stats.aggregated++;
@@ -116,7 +118,7 @@ static int begin_row(ln_engine *e) {
 static void begin_move(ln_engine *e, int64_t to_us, int next) {
     e->phase = next;
     if (to_us <= e->now_us) return;
-    if (!ln_advance_concerns(e, to_us)) { /* most moves: 4 ns a record less than the long way */
+    if (!ln_advance_concerns(e, to_us)) { /* most moves concern none */
         e->now_us = to_us;
         return;
     }
@@ -290,7 +292,7 @@ void ln_engine_stats(const ln_engine *e, ln_stats *out) {
     out->values_skipped = e->tally.skipped;
     out->distinct_over = e->tally.distinct_over;
     out->windows = e->cells;
-    out->keys = e->keys.count;
+    out->keys = ln_keys_live(&e->keys);
     out->state_bytes = e->mem.used;
     out->watermark_us = e->now_us;
 }

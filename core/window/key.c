@@ -164,7 +164,7 @@ static void close_gap(ln_keys *k, size_t gap) {
     k->slot[gap] = (ln_key_slot){0};
 }
 
-void ln_keys_remove(ln_keys *k, ln_key *key) {
+static void forget(ln_keys *k, ln_key *key) {
     size_t i = key->hash & (k->slots - 1);
     while (k->slot[i].key != key) {
         LN_DASSERT(k->slot[i].key);
@@ -174,4 +174,36 @@ void ln_keys_remove(ln_keys *k, ln_key *key) {
     k->count--;
     release(k, key);
     if (k->slots > 64 && k->count * 8 < k->slots) (void)resize(k, k->slots / 2); /* where it fails the old one serves */
+}
+
+static void unlink_resting(ln_keys *k, ln_key *key) {
+    *(key->before ? &key->before->after : &k->longest) = key->after;
+    *(key->after ? &key->after->before : &k->shortest) = key->before;
+    key->before = key->after = NULL;
+    key->resting = 0;
+    k->resting--;
+}
+
+static void forget_longest(ln_keys *k) {
+    ln_key *key = k->longest;
+    unlink_resting(k, key);
+    forget(k, key);
+}
+
+void ln_keys_rest(ln_keys *k, ln_key *key) {
+    LN_DASSERT(!key->resting);
+    key->before = k->shortest;
+    *(k->shortest ? &k->shortest->after : &k->longest) = key;
+    k->shortest = key;
+    key->resting = 1;
+    k->resting++;
+    while (k->resting > ln_keys_live(k)) forget_longest(k);
+}
+
+void ln_keys_wake(ln_keys *k, ln_key *key) {
+    if (key->resting) unlink_resting(k, key);
+}
+
+void ln_keys_trim(ln_keys *k) {
+    while (k->longest) forget_longest(k);
 }

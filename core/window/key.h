@@ -1,6 +1,9 @@
 /* Keys: their canonical form, and the table of those that hold state. A key's canonical form is msgpack in its shortest
  * encoding, with doubles that are whole numbers as integers, so that keys are equal exactly where their bytes are; it is
- * also how they leave in panes. A key lives as long as anything hangs on it. */
+ * also how they leave in panes.
+ *
+ * A key lives as long as anything hangs on it, and then rests for a while, since many come back: at most as many rest as
+ * live, the longest first to go, so that when the last window goes no key is left. */
 #ifndef LN_WINDOW_KEY_H
 #define LN_WINDOW_KEY_H
 
@@ -9,6 +12,7 @@
 #include "window/cells.h"
 
 typedef struct ln_key {
+    struct ln_key *before, *after; /* among those that rest */
     uint64_t hash;
     uint32_t len;
     ln_cells open;        /* windows, in order of (start, end); or slices */
@@ -17,6 +21,7 @@ typedef struct ln_key {
     uint32_t closed_first, closed_count;
     size_t closed_cap;
     uint32_t waiting;     /* records that wait for W: sessions with a maximum */
+    uint8_t resting;
     uint8_t bytes[];
 } ln_key;
 
@@ -36,7 +41,9 @@ typedef struct ln_key_slot {
 typedef struct ln_keys {
     ln_mem *mem;
     ln_key_slot *slot; /* open addressing, a power of two, at most two thirds full */
-    size_t slots, count;
+    size_t slots, count;   /* all keys, those that rest included */
+    ln_key *longest, *shortest; /* of those that rest */
+    size_t resting;
     uint64_t seed;
 } ln_keys;
 
@@ -49,25 +56,36 @@ uint64_t ln_keys_hash(const ln_keys *k, const uint8_t *bytes, size_t len);
 static inline void ln_keys_prefetch_slot(const ln_keys *k, uint64_t hash) {
     if (k->slots) __builtin_prefetch(&k->slot[hash & (k->slots - 1)]);
 }
+static inline ln_key *ln_keys_likely(const ln_keys *k, uint64_t hash) {
+    if (!k->slots) return NULL;
+    for (size_t i = hash, end = hash + 4; i != end; i++)
+        if (k->slot[i & (k->slots - 1)].hash == hash) return k->slot[i & (k->slots - 1)].key;
+    return NULL;
+}
 static inline void ln_keys_prefetch_key(const ln_keys *k, uint64_t hash) {
-    if (k->slots && k->slot[hash & (k->slots - 1)].hash == hash) {
-        const char *key = (const char *)k->slot[hash & (k->slots - 1)].key;
-        __builtin_prefetch(key);
-        __builtin_prefetch(key + 64);
-    }
+    const char *key = (const char *)ln_keys_likely(k, hash);
+    if (!key) return;
+    __builtin_prefetch(key);
+    __builtin_prefetch(key + 64);
+    __builtin_prefetch(key + 128);
 }
 static inline void ln_keys_prefetch_cell(const ln_keys *k, uint64_t hash) {
-    if (k->slots && k->slot[hash & (k->slots - 1)].hash == hash && k->slot[hash & (k->slots - 1)].key) {
-        const ln_cells *open = &k->slot[hash & (k->slots - 1)].key->open;
-        const char *cell = open->count ? (const char *)ln_cells_span(open, open->count - 1) : (const char *)open;
-        for (int line = 0; line < 5; line++) __builtin_prefetch(cell + 64 * line);
-    }
+    const ln_key *key = ln_keys_likely(k, hash);
+    if (!key || !key->open.count) return;
+    for (int line = 0; line < 5; line++)
+        __builtin_prefetch((const char *)ln_cells_span(&key->open, key->open.count - 1) + 64 * line);
 }
 /* NULL where there is none. */
 ln_key *ln_keys_find(const ln_keys *k, uint64_t hash, const uint8_t *bytes, size_t len);
 /* NULL where memory is short. The key must not be there. */
 ln_key *ln_keys_add(ln_keys *k, uint64_t hash, const uint8_t *bytes, size_t len);
-void ln_keys_remove(ln_keys *k, ln_key *key);
+/* Nothing hangs on the key any more: it rests, or goes at once. */
+void ln_keys_rest(ln_keys *k, ln_key *key);
+/* A key that was found is about to be used. */
+void ln_keys_wake(ln_keys *k, ln_key *key);
+/* Forgets every key that rests. */
+void ln_keys_trim(ln_keys *k);
+static inline size_t ln_keys_live(const ln_keys *k) { return k->count - k->resting; }
 
 static inline int ln_key_idle(const ln_key *key) {
     return key->open.count == 0 && key->closed_count == 0 && key->waiting == 0;

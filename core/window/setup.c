@@ -48,7 +48,6 @@ static int lay_out(ln_engine *e) {
     }
     e->cell_bytes = (uint32_t)sizeof(ln_cell) + at;
     e->sliced = p->slice_us > 0;
-    e->slice_bytes = (uint32_t)sizeof(ln_slice) + at;
     return 0;
 }
 
@@ -90,6 +89,8 @@ ln_engine *ln_engine_new(const ln_plan *plan, const ln_sink *sink) {
     e->now_us = e->clock_us = LN_PAST;
     e->tally = (ln_tally){.mem = &e->mem, .distinct_max = plan->limits.distinct_values, .seed = plan->hash_seed};
     ln_buf_init(&e->tally.scratch, &e->mem);
+    ln_pool_init(&e->cell_pool, &e->mem, e->cell_bytes);
+    ln_pool_init(&e->slice_pool, &e->mem, (uint32_t)sizeof(ln_slice) + e->cell_bytes - (uint32_t)sizeof(ln_cell));
     ln_keys_init(&e->keys, &e->mem, plan->hash_seed);
     ln_watermark_init(&e->watermark, &e->plan, &e->mem);
     ln_deadlines_init(&e->completing, &e->mem, plan->window == LN_WINDOW_ASSIGNER);
@@ -115,6 +116,8 @@ void ln_engine_delete(ln_engine *e) {
         }
     }
     ln_keys_free(&e->keys);
+    ln_pool_free(&e->cell_pool);
+    ln_pool_free(&e->slice_pool);
     ln_watermark_free(&e->watermark);
     ln_deadlines_free(&e->completing);
     ln_deadlines_free(&e->expiring);

@@ -14,7 +14,7 @@ static void drop_slice(ln_engine *e, ln_key *key, uint32_t i) {
     for (uint32_t a = 0; a < e->plan.aggregates; a++)
         if (e->ops[a]->clear) e->ops[a]->clear(&e->tally, s->state + ln_engine_offset(e, a));
     ln_cells_remove(&key->open, &e->mem, i);
-    ln_mem_free(&e->mem, s, e->slice_bytes);
+    ln_pool_give(&e->slice_pool, s);
 }
 
 /* How many of the record's windows W has completed: they refuse it. */
@@ -62,12 +62,12 @@ static ln_slice *find(ln_engine *e, ln_key *key, int64_t t_us, int *refused) {
         *refused = LN_REFUSED_LIMIT;
         return NULL;
     }
-    s = ln_mem_zero(&e->mem, e->slice_bytes);
+    s = ln_pool_take(&e->slice_pool);
     if (!s) return NULL;
     s->start_us = start_us;
     s->end_us = end_us;
     if (ln_cells_insert(&key->open, &e->mem, at, (ln_span *)(void *)s) == 0) return s;
-    ln_mem_free(&e->mem, s, e->slice_bytes);
+    ln_pool_give(&e->slice_pool, s);
     return NULL;
 }
 
@@ -118,7 +118,7 @@ int ln_slice_pass(ln_engine *e, ln_cell *cursor) {
     if (key->open.count) return point(e, cursor, next_start(e, cursor)) < 0 ? ln_engine_fail(e, LN_ENOMEM, "a firing") : 0;
     key->cursor = NULL;
     ln_store_drop(e, cursor);
-    ln_keys_remove(&e->keys, key);
+    ln_keys_rest(&e->keys, key);
     return 0;
 }
 

@@ -1,10 +1,12 @@
-/* The engine from inside: what its parts share. `store` opens and closes windows, `hold` keeps records that wait, `fire` makes panes, `join` puts a record
- * into its windows, `advance` moves the clock and W, and `engine` leads them from row to row. Only this room includes it. */
+/* The engine from inside: what its parts share. `store` opens and closes windows, `fire` makes panes, `join` puts a record
+ * into its windows (`merge` and `slice` where these grow or share), `hold` keeps records that wait, `advance` moves the
+ * clock and W, and `engine` leads them from row to row. Only this room includes it. */
 #ifndef LN_WINDOW_STATE_H
 #define LN_WINDOW_STATE_H
 
 #include "base/ids.h"
 #include "base/instant.h"
+#include "base/pool.h"
 #include "window/aggregate/aggregate.h"
 #include "window/alarms.h"
 #include "window/deadlines.h"
@@ -64,6 +66,8 @@ typedef struct ln_joining {
     uint64_t arrival;
     uint32_t next, count;   /* windows worked on, windows in all */
     __int128 first_us;      /* grid: the first start, before it is cut to the range */
+    __int128 hop_start_us;  /* grid: the last start at or before the record before */
+    int hop_known;
     size_t bounds;          /* assigner: the first of its windows in the frame */
     uint32_t taken, late, limited;
     ln_cell *asked;         /* the window that a predicate is asked about */
@@ -87,11 +91,11 @@ struct ln_engine {
     int stateful; /* triggers keep state */
     int folds;
     int sliced;  /* windows share slices; each key has one cell, its cursor */
-    uint32_t slice_bytes;
     int extents; /* expired windows leave their extents: sessions, and others that merge */
     uint64_t early_whens, late_whens; /* nodes that are predicates */
     int clock_every, clock_delays, event_every; /* what kinds of trigger there are at all */
 
+    ln_pool cell_pool, slice_pool;
     ln_keys keys;
     ln_watermark watermark;   /* of the input: runs ahead to the end of the batch */
     ln_deadlines completing;  /* windows whose end W has not reached */
@@ -167,7 +171,7 @@ void ln_store_bury(ln_engine *e);
 /* Takes the state of `from` into `into`, both of one key, and forgets `from`; 0 or -1. */
 int ln_store_merge(ln_engine *e, ln_cell *into, ln_cell *from);
 /* Would another window, and `more` bytes beside it, pass limits.state_bytes? */
-int ln_store_full(const ln_engine *e, size_t more);
+int ln_store_full(ln_engine *e, size_t more);
 
 /* slice: puts the record into its slice; works like ln_join_next. */
 int ln_slice_join(ln_engine *e);

@@ -5,12 +5,14 @@
 
 #include <string.h>
 
-int ln_store_full(const ln_engine *e, size_t more) {
+int ln_store_full(ln_engine *e, size_t more) {
+    if (e->mem.used + e->cell_bytes + more <= e->plan.limits.state_bytes) return 0;
+    ln_keys_trim(&e->keys);
     return e->mem.used + e->cell_bytes + more > e->plan.limits.state_bytes;
 }
 
 ln_cell *ln_store_cell(ln_engine *e, ln_key *key, int64_t start_us, int64_t end_us) {
-    ln_cell *c = ln_mem_zero(&e->mem, e->cell_bytes);
+    ln_cell *c = ln_pool_take(&e->cell_pool);
     if (!c) return NULL;
     c->key = key;
     c->start_us = start_us;
@@ -19,7 +21,7 @@ ln_cell *ln_store_cell(ln_engine *e, ln_key *key, int64_t start_us, int64_t end_
     c->alarm_us = LN_FUTURE;
     c->on_time_done = end_us <= e->now_us;
     if (e->folds && !(c->slot = ln_ids_take(&e->slots, &e->mem))) {
-        ln_mem_free(&e->mem, c, e->cell_bytes);
+        ln_pool_give(&e->cell_pool, c);
         return NULL;
     }
     e->cells++;
@@ -56,12 +58,12 @@ void ln_store_drop(ln_engine *e, ln_cell *c) {
         ln_engine_op(e, LN_OP_CLEAR, c->slot, 0);
         ln_ids_give(&e->slots, c->slot);
     }
-    ln_mem_free(&e->mem, c, e->cell_bytes);
+    ln_pool_give(&e->cell_pool, c);
     e->cells--;
 }
 
 static void leave_if_idle(ln_engine *e, ln_key *key) {
-    if (ln_key_idle(key) && key != e->join.key) ln_keys_remove(&e->keys, key);
+    if (ln_key_idle(key) && key != e->join.key) ln_keys_rest(&e->keys, key);
 }
 
 /* The extents of one key, and the graves of all, come in the order of their ends: windows expire in that order. */

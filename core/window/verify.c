@@ -45,7 +45,8 @@ static const char *verify_slices(const ln_engine *e, const ln_key *key) {
 
 static const char *verify_key(const ln_engine *e, const ln_key *key, verify_counts *counts) {
     const char *wrong;
-    if (ln_key_idle(key) && key != e->join.key) return "a key holds nothing";
+    if (ln_key_idle(key) != key->resting && key != e->join.key) return "a key rests that holds something, or the reverse";
+    if (key->resting) return NULL;
     if (e->sliced) {
         counts->cells++;
         return verify_slices(e, key);
@@ -78,6 +79,7 @@ const char *ln_engine_verify(const ln_engine *e) {
         if ((wrong = verify_key(e, key, &counts))) return wrong;
     }
     if (keys != e->keys.count) return "the count of keys is wrong";
+    if (e->keys.resting > ln_keys_live(&e->keys)) return "more keys rest than live";
     if (counts.cells != e->cells) return "the count of windows is wrong";
     if (counts.extents != e->graves.count) return "the count of extents is wrong";
     if (counts.waiting != e->waiting_count) return "the count of waiting records is wrong";

@@ -28,6 +28,7 @@ void ln_watermark_free(ln_watermark *w) {
     ln_mem_free(w->mem, w->table, w->slots * sizeof(ln_source *));
     ln_mem_free(w->mem, w->heap, w->heap_cap * sizeof(ln_source *));
     w->table = w->heap = NULL;
+    w->recent = NULL;
     w->slots = w->heap_cap = w->active = w->count = 0;
 }
 
@@ -51,12 +52,18 @@ static int widen(ln_watermark *w) {
     return 0;
 }
 
-ln_source *ln_watermark_find(const ln_watermark *w, const uint8_t *name, uint32_t len) {
-    uint64_t hash = XXH3_64bits_withSeed(name, len, w->seed);
+static int is_named(const ln_source *s, const uint8_t *name, uint32_t len) {
+    return s->len == len && (len == 0 || memcmp(s->name, name, len) == 0);
+}
+
+ln_source *ln_watermark_find(ln_watermark *w, const uint8_t *name, uint32_t len) {
+    uint64_t hash;
+    if (w->recent && is_named(w->recent, name, len)) return w->recent;
     if (!w->slots) return NULL;
+    hash = XXH3_64bits_withSeed(name, len, w->seed);
     for (size_t i = hash & (w->slots - 1); w->table[i]; i = (i + 1) & (w->slots - 1)) {
         ln_source *s = w->table[i];
-        if (s->hash == hash && s->len == len && memcmp(s->name, name, len) == 0) return s;
+        if (s->hash == hash && is_named(s, name, len)) return w->recent = s;
     }
     return NULL;
 }
@@ -71,7 +78,8 @@ ln_source *ln_watermark_add(ln_watermark *w, const uint8_t *name, uint32_t len) 
     s->at = SIZE_MAX;
     s->hash = XXH3_64bits_withSeed(name, len, w->seed);
     s->len = len;
-    memcpy(s->name, name, len);
+    if (len) memcpy(s->name, name, len);
+    w->recent = s;
     place(w->table, w->slots, s);
     w->count++;
     return s;

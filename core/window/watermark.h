@@ -31,6 +31,7 @@ typedef struct ln_watermark {
     ln_source **heap;
     size_t active, heap_cap;
     ln_source *oldest, *newest; /* of the active ones */
+    ln_source *recent; /* the source found or added last */
     ln_source **table; /* every source by name */
     size_t slots, count;
     uint64_t seed;
@@ -39,7 +40,7 @@ typedef struct ln_watermark {
 void ln_watermark_init(ln_watermark *w, const ln_plan *plan, ln_mem *mem);
 void ln_watermark_free(ln_watermark *w);
 /* The source of this name; NULL where it has not been heard of. */
-ln_source *ln_watermark_find(const ln_watermark *w, const uint8_t *name, uint32_t len);
+ln_source *ln_watermark_find(ln_watermark *w, const uint8_t *name, uint32_t len);
 /* A new source, which must not be there; NULL where memory is short. */
 ln_source *ln_watermark_add(ln_watermark *w, const uint8_t *name, uint32_t len);
 /* A record at t from the source, at the given clock; mark_us is LN_PAST where it carries no mark. Returns W. */

@@ -1,6 +1,5 @@
 --- `local ln = require "lunette"`: the public words. A pipeline script returns `ln.pipeline { ... }`, or a list of
--- them. Every word only makes a plain table; wrong arguments are reported, all at once, when the script is checked.
--- What raises at once is a word that does not exist.
+-- them. Every word only makes a plain table; whatever is wrong is reported, all at once, when the script is checked.
 local aggregate = require "lunette.aggregate"
 local node = require "lunette.node"
 local params = require "lunette.plan.params"
@@ -144,8 +143,12 @@ for name, word in pairs(M) do
 end
 table.sort(words)
 
+-- A word that does not exist is a problem like any other: while a script loads, something stands in for what the word
+-- would have made, and the script goes on.
 return setmetatable(M, {
   __index = function(_, name)
-    error(("ln.%s: no such word: %s"):format(tostring(name), suggest.how(name, words, "see the reference of words")), 2)
+    local text = ("ln.%s: no such word: %s"):format(tostring(name), suggest.how(name, words, "see the reference of words"))
+    if not params.note(node.caller() .. ": " .. text) then error(text, 2) end
+    return function(...) return (node.make("unknown", tostring(name), {}, ...)) end
   end,
 })

@@ -140,6 +140,7 @@ end
 local function listed(scope, specs)
   local mark = node.mark(specs)
   if mark and mark.family == "pipeline" then return { specs } end
+  if mark and mark.family == "unknown" then return nil end -- reported where it stands
   if specs == nil then
     scope:problem("the script returns nothing", LIKE)
     return nil

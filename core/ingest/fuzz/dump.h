@@ -19,7 +19,7 @@ typedef struct dump {
 } dump;
 
 static inline void say(dump *d, const void *bytes, size_t len) {
-    if (d->cap - d->len <= len) {
+    if (!d->text || d->cap - d->len <= len) {
         d->cap = 2 * (d->cap + len + 64);
         d->text = realloc(d->text, d->cap);
         REQUIRE(d->text);

@@ -1,8 +1,9 @@
 /* The JSON lines reader: the same rows for any split of the bytes; every record it makes is msgpack within the limits
- * and survives being written as JSON and read again; no more memory than the limits allow. Built and run as
- * scan_fuzz.c, without -lmsgpackc:
+ * and survives being written as JSON and read again; no more memory than the limits allow.
  *
- *   ./json_fuzz -max_len=4096 CORPUS core/ingest/fuzz/corpus/json */
+ *   scripts/fuzz 600 json_fuzz
+ *
+ * An input is four bytes of setting, then the lines. */
 #include "ingest/fuzz/dump.h"
 
 static const char *const paths[] = {"a", "b.c", "ts"};

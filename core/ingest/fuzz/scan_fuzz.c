@@ -1,8 +1,7 @@
 /* The msgpack scanner against msgpack-c: which bytes are a record, where it ends, what its fields hold; the same rows
  * for any split of the bytes; no more memory than the limits allow.
  *
- *   CC=clang CXX=clang++ cmake -S . -B build/fuzz -DLUNETTE_FUZZ=ON && cmake --build build/fuzz --target scan_fuzz
- *   ./scan_fuzz -max_len=4096 CORPUS core/ingest/fuzz/corpus/scan
+ *   scripts/fuzz 600 scan_fuzz
  *
  * An input is four bytes of setting, then bytes: the stream itself, or a recipe for msgpack-c's packer, so that valid
  * records are common. */
@@ -22,11 +21,10 @@ static int harmless(const uint8_t *p, size_t n) {
     while (owed-- && n) {
         uint8_t b = *p;
         uint64_t head = 1, body = 0, items = 0, width = 0;
-        if (b < 0x80 || b >= 0xe0) body = 0;
+        if (b < 0x80 || b >= 0xe0 || (b >= 0xc0 && b <= 0xc3)) body = 0;
         else if (b < 0x90) items = (b & 15u) * 2u;
         else if (b < 0xa0) items = b & 15u;
         else if (b < 0xc0) body = b & 31u;
-        else if (b <= 0xc3) body = 0;
         else if (b <= 0xc6) width = 1u << (b - 0xc4);
         else if (b <= 0xc9) width = 1u << (b - 0xc7), head = 2;
         else if (b <= 0xcb) body = b == 0xca ? 4 : 8;

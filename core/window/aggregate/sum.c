@@ -55,9 +55,12 @@ static int take(ln_tally *t, void *into, const void *from) {
     return LN_OK;
 }
 
+/* Both parts together, with what is lost when they are added put back before the last rounding. */
 static double total(const sum *a) {
-    double doubles = isfinite(a->s) ? a->s + a->c : a->s;
-    return (double)whole(a) + doubles;
+    sum both = *a;
+    if (!isfinite(a->s)) return a->s;
+    add_double(&both, (double)whole(a));
+    return both.s + both.c;
 }
 
 static void sum_result(const void *state, ln_value *out) {

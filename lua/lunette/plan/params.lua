@@ -1,4 +1,5 @@
---- The values of `--set name=value` while one script loads, and which of them the script has asked for.
+--- What a script does to its loader while it loads: the values of `--set name=value` it asks for, and problems that need
+-- not stop it.
 local suggest = require "lunette.plan.suggest"
 
 local M = {}
@@ -53,6 +54,15 @@ end
 
 local function problem(origin, name, what)
   problems[#problems + 1] = ("%s: ln.param %q: %s"):format(origin, tostring(name), what)
+end
+
+--- Notes a problem of the script that is loading, so that it can go on and tell its others too; false where none is.
+---@param text string
+---@return boolean
+function M.note(text)
+  if state ~= "open" then return false end
+  problems[#problems + 1] = text
+  return true
 end
 
 --- What `ln.param` returns; `origin` is the place of its call.

@@ -86,6 +86,7 @@ function M.made(scope, value, family, like)
     if later.report(scope:at(value), "ln." .. mark.word) then return nil end
     return value
   end
+  if mark and mark.family == "unknown" then return nil end -- reported where it stands
   local article = family == "aggregate" and "an " or "a "
   wrong(scope:at(value), value, ("write %s%s, such as %s"):format(article, family, like))
   return nil
