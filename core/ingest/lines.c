@@ -34,17 +34,19 @@ static int is_blank(const uint8_t *line, size_t len) {
     return 1;
 }
 
-static int is_map(uint8_t b) { return (b & 0xf0) == 0x80 || b == 0xde || b == 0xdf; }
-
-/* One line into row `row`: LN_OK, or LN_ENOMEM. */
+/* One line into row `row`, with room for the projector's reading ahead: LN_OK; or LN_ENOMEM, with all as before. */
 static int make_row(ln_reader *r, uint32_t row, const uint8_t *line, size_t len) {
     size_t before = r->made.len;
     int too_long = len > r->limits.record_bytes;
     int err = too_long ? LN_ERECORD : ln_json_convert(r->json, &r->limits, line, len, &r->made);
     if (err == LN_ENOMEM) return err;
     if (err) put_text(&r->made, line, too_long ? excerpt(r, line) : len);
-    if (r->made.failed) return LN_ENOMEM;
-    if (!err && !is_map(r->made.data[before])) err = LN_EINVALID;
+    if (!ln_buf_reserve(&r->made, LN_SCAN_PAD)) {
+        r->made.len = before;
+        r->made.failed = 0;
+        return LN_ENOMEM;
+    }
+    if (!err && !ln_scan_is_map(r->made.data[before])) err = LN_EINVALID;
     r->malformed[row] = (uint8_t)err;
     r->record_bytes[row] = (uint32_t)(r->made.len - before);
     return LN_OK;
@@ -79,7 +81,7 @@ static void drop(ln_reader *r) {
 
 /* The records of `rows` rows, made one after the other, into columns. */
 static void read_rows(ln_reader *r, uint32_t rows) {
-    const uint8_t *p = r->made.data, *end = p + r->made.len;
+    const uint8_t *p = r->made.data, *end = r->made.data + r->made.len;
     for (uint32_t row = 0; row < rows; row++) {
         const uint8_t *stop = p + r->record_bytes[row];
         r->record[row] = p;
@@ -96,7 +98,6 @@ static void read_rows(ln_reader *r, uint32_t rows) {
 uint32_t ln_lines_next(ln_reader *r) {
     uint32_t rows = 0;
     size_t len, with;
-    uint8_t *pad;
     ln_buf_clear(&r->made);
     while (rows < r->rows_max && r->made.len < LN_READER_MADE) {
         const uint8_t *line;
@@ -111,10 +112,8 @@ uint32_t ln_lines_next(ln_reader *r) {
         ln_reader_consume(r, with);
         r->searched = 0;
     }
-    pad = ln_buf_reserve(&r->made, LN_SCAN_PAD);
-    if (pad) memset(pad, 0, LN_SCAN_PAD);
-    else r->err = LN_ENOMEM;
-    if (r->made.failed) return 0;
+    if (!rows) return 0;
+    memset(r->made.data + r->made.len, 0, LN_SCAN_PAD);
     read_rows(r, rows);
     return rows;
 }

@@ -153,8 +153,6 @@ static inline const uint8_t *map_open(scan *s, const uint8_t *p, uint32_t *pairs
     return p;
 }
 
-static inline int is_map(uint8_t b) { return (b & 0xf0) == 0x80 || b == 0xde || b == 0xdf; }
-
 /* Passes the map at `p`, whose fields are in `level`. */
 static const uint8_t *project_map(scan *s, ln_level *level, const uint8_t *p, ln_value *const *column, uint32_t row) {
     open_map open[LN_NESTING_MAX], map = {.level = level};
@@ -189,7 +187,7 @@ static const uint8_t *project_map(scan *s, ln_level *level, const uint8_t *p, ln
         } else {
             ln_value *value = name->column < 0 ? NULL : &column[name->column][row], unused;
             clear(name->below, column, row);
-            if (is_map(*p)) {
+            if (ln_scan_is_map(*p)) {
                 open[depth++] = map;
                 map = (open_map){.level = name->below, .at = p, .value = value};
                 p = map_open(s, p, &map.left);
@@ -206,8 +204,8 @@ const uint8_t *ln_scan_project(const ln_fields *fields, const ln_limits *limits,
     const uint8_t *record = p;
     scan s = {.end = end, .nesting = limits->nesting, .elements = limits->elements};
     if (p >= end) return NULL;
-    *malformed = is_map(*p) ? LN_OK : LN_EINVALID;
+    *malformed = ln_scan_is_map(*p) ? LN_OK : LN_EINVALID;
     if (fields->root) clear(fields->root, column, row);
-    p = fields->root && is_map(*p) ? project_map(&s, fields->root, p, column, row) : skip(&s, p);
+    p = fields->root && ln_scan_is_map(*p) ? project_map(&s, fields->root, p, column, row) : skip(&s, p);
     return p && p <= end && (uint64_t)(p - record) <= limits->record_bytes ? p : NULL;
 }

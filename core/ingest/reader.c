@@ -221,7 +221,7 @@ static int frame(ln_reader *r) {
 static uint32_t records_next(ln_reader *r) {
     uint32_t rows = 0;
     while (rows < r->rows_max && r->start < r->end) {
-        const uint8_t *p = r->in + r->start, *stop = NULL;
+        const uint8_t *p = r->in + r->start, *stop;
         int whole = r->framing && frame(r);
         if (r->framing || r->err) break;
         stop = ln_scan_project(&r->fields, &r->limits, p, r->in + r->end, r->column, rows, &r->malformed[rows]);

@@ -270,6 +270,33 @@ static void memory_that_runs_out(void) {
     }
 }
 
+/* Rows made before memory ran out are handed out; then comes the error. */
+static void memory_that_runs_out_late(void) {
+    static char line[100];
+    int late = 0;
+    memset(line, 'x', sizeof line);
+    test_put(line, 0, "[\"", 2);
+    test_put(line, sizeof line - 3, "\"]\n", 3);
+    for (uint64_t n = 1; n < 10; n++) {
+        test_mem t;
+        ln_reader *r = ln_reader_new_with(test_mem_init(&t, SIZE_MAX / 2), LN_FORMAT_JSON, NULL, 0);
+        const ln_batch *b;
+        uint32_t rows = 0;
+        int err;
+        for (int i = 0; i < 100; i++) CHECK_INT(ln_reader_push(r, line, sizeof line), LN_OK);
+        t.fail_at = t.calls + n;
+        while ((err = ln_reader_next(r, &b)) == LN_OK && b->rows) {
+            for (uint32_t row = 0; row < b->rows; row++) CHECK_INT(b->record_bytes[row], 98);
+            rows += b->rows;
+        }
+        CHECK(err == LN_ENOMEM || rows == 100);
+        if (err) CHECK_INT(ln_reader_error_offset(r), rows * sizeof line);
+        late += rows > 0 && rows < 100;
+        ln_reader_delete(r);
+    }
+    CHECK(late > 2);
+}
+
 /* A path half built when memory ran out asks for nothing, and can be asked for again. */
 static void a_column_without_memory(void) {
     for (uint64_t n = 1; n < 12; n++) {
@@ -308,6 +335,7 @@ static const test_case cases[] = {
     {"columns between batches", columns_between_batches},
     {"space and commit", space_and_commit},
     {"memory that runs out", memory_that_runs_out},
+    {"memory that runs out late", memory_that_runs_out_late},
     {"a column without memory", a_column_without_memory},
 };
 TEST_MAIN(cases)

@@ -20,6 +20,9 @@ enum {
     LN_SCAN_PAD = 64 /* bytes that the projector may read beyond the end of what it is given; their content is free */
 };
 
+/* True for the first byte of a map. */
+static inline int ln_scan_is_map(uint8_t b) { return (b & 0xf0) == 0x80 || b == 0xde || b == 0xdf; }
+
 /* A record of which some bytes have been seen. */
 typedef struct ln_framer {
     uint64_t at;       /* bytes passed; in the middle of a long text it can lie ahead of what is in hand */

@@ -3,7 +3,7 @@
 local ffi = require "lunette.ffi"
 local value = require "lunette.value"
 
-local lib = ffi.lib
+local lib, null = ffi.lib, value.null
 local ADD, MERGE, CLEAR, PANE, WITHDRAW = lib.LN_OP_ADD, lib.LN_OP_MERGE, lib.LN_OP_CLEAR, lib.LN_OP_PANE, lib.LN_OP_WITHDRAW
 
 local M = {}
@@ -93,14 +93,38 @@ function M:clear(slot)
   for i = 1, #self.folds do self.held[i][slot] = nil end
 end
 
---- Puts the folds' values of a slot into a pane's value.
-function M:results(into, slot)
+--- Puts the folds' values of a slot into a pane's value; `nothing` stands for null.
+function M:results(into, slot, nothing)
   for i, fold in ipairs(self.folds) do
     local acc, ok = self.held[i][slot], true
     if acc == nil then ok, acc = pcall(fold.init) end
     if ok and acc ~= BROKEN and fold.result then ok, acc = pcall(fold.result, acc) end
     if not ok then self.failed("result of fold " .. fold.name, acc) end
-    if ok and acc ~= BROKEN then into[fold.name] = acc end
+    if not ok or acc == nil or acc == BROKEN then acc = nothing end
+    into[fold.name] = acc
+  end
+end
+
+-- What a script sees of a pane has nil for null. Takes the nulls out of it; returns a function that puts back those of
+-- the same tables that still have nothing in their place.
+local function without_nulls(pane)
+  local values, names, names_of_values = pane.value, {}, {}
+  local function take(t, into)
+    for name, x in pairs(t) do
+      if x == null then into[#into + 1] = name end
+    end
+    for _, name in ipairs(into) do t[name] = nil end
+  end
+  take(pane, names)
+  take(values, names_of_values)
+  local function put_back(t, from)
+    for _, name in ipairs(from) do
+      if t[name] == nil then t[name] = null end
+    end
+  end
+  return function(shaped)
+    if shaped == pane then put_back(pane, names) end
+    if type(shaped) == "table" and rawequal(shaped.value, values) then put_back(values, names_of_values) end
   end
 end
 
@@ -108,9 +132,12 @@ end
 function M:send(bytes)
   local output, emit = self.context.output, self.emit
   if emit then
-    local ok, shaped = pcall(emit, (value.unpack(bytes)))
+    local pane = value.unpack(bytes)
+    local restore = without_nulls(pane)
+    local ok, shaped = pcall(emit, pane)
     if ok and shaped == nil then return end
     if ok then
+      restore(shaped)
       ok, shaped = pcall(value.write, output, shaped)
       if ok then return end
     end
@@ -119,14 +146,14 @@ function M:send(bytes)
   lib.ln_output_raw(output, bytes, #bytes)
 end
 
--- The next staged pane, finished: its folds' values in place. A value that can't leave a script is left out.
+-- The next staged pane, finished: its folds' values in place. Values that can't leave a script are null.
 function M:pack(pane, slot)
   if #self.folds == 0 then return value.pack(pane) end
-  self:results(pane.value, slot)
+  self:results(pane.value, slot, null)
   local ok, bytes = pcall(value.pack, pane)
   if ok then return bytes end
   self.failed("result of a fold", bytes)
-  for _, fold in ipairs(self.folds) do pane.value[fold.name] = nil end
+  for _, fold in ipairs(self.folds) do pane.value[fold.name] = null end
   return value.pack(pane)
 end
 
@@ -154,7 +181,7 @@ function M:run()
     else
       if kind == PANE then
         local pane
-        pane, place = value.read(place, stop)
+        pane, place = value.read_whole(place, stop)
         local bytes = self:pack(pane, op.a)
         if op.b ~= 0 then self.kept[op.b] = bytes end
         self:send(bytes)

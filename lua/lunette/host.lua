@@ -9,6 +9,7 @@ local FAILED = 3
 
 local M = {}
 local app
+local rejects_taken
 local aborted = 0 -- traces that LuaJIT gave up on
 
 -- Counted from the start: a trace is tried when its loop is hot, once or a few times.
@@ -31,7 +32,7 @@ function M.open(path, params, options)
   if not pipelines then return nil, problems end
   local ok, opened = pcall(driver.open, pipelines, options or {})
   if not ok then return nil, { ("%s: %s"):format(path, opened) } end
-  app = opened
+  app, rejects_taken = opened, options and options.rejects
   return true, ffi.address(app.reader), ffi.address(app.output)
 end
 
@@ -41,9 +42,32 @@ local function guarded(status_of, now_us)
   return FAILED, status
 end
 
+-- A stream of nothing but rejects leaves no pane: a line at the end says so, where nobody takes the rejects themselves.
+local function tell_rejects()
+  for i = 1, #app.parts do
+    local s = app:stats_of(i)
+    local parts, total = {}, 0
+    for reason = 0, lib.LN_REASONS - 1 do
+      local n = tonumber(s.rejected[reason])
+      total = total + n
+      if n > 0 then parts[#parts + 1] = ("%s %.0f"):format(ffi.string(lib.ln_reason_name(reason)), n) end
+    end
+    if total > 0 then
+      app.news[#app.news + 1] = ("%s: %.0f of %.0f records rejected: %s; --rejects FILE keeps them"):format(
+        app.parts[i].name, total, tonumber(s.read), table.concat(parts, ", "))
+    end
+  end
+end
+
 --- @return a status of the driver, or 3 and a message
 function M.pump(now_us) return guarded(app.pump, now_us) end
-function M.finish(now_us) return guarded(app.finish, now_us) end
+
+--- @return the same
+function M.finish(now_us)
+  local status, message = guarded(app.finish, now_us)
+  if status == driver.NEEDS_INPUT and not rejects_taken then tell_rejects() end
+  return status, message
+end
 
 function M.notices() return app:notices() end
 

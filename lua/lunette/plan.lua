@@ -29,7 +29,7 @@ local limit_default = {
   distinct_values = 1000000,
 }
 -- These are counted in 32 bits.
-local limit_most = { record_bytes = 2 ^ 32 - 1, nesting = 2 ^ 32 - 1, elements = 2 ^ 32 - 1 }
+local limit_most = { record_bytes = 2 ^ 30, nesting = 128, elements = 2 ^ 31 - 1 }
 
 local function check_limits(scope, value)
   local fields = values.fields(scope, value, LIMITS, "write a table, such as { nesting = 32 }") or {}

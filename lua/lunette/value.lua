@@ -23,6 +23,9 @@ for depth = 0, DEPTH_MAX + 160 do cells[depth] = ffi.new "ln_value" end
 
 local read
 
+-- What a null in a map becomes: nil, or `ln.null` while a pane is read whole.
+local null_in_map
+
 local function read_items(p, stop, cell, depth)
   local n, kind = cell.len, cell.type
   local out = {}
@@ -39,6 +42,7 @@ local function read_items(p, stop, cell, depth)
       local name, item
       name, p = read(p, stop, depth + 1)
       item, p = read(p, stop, depth + 1)
+      if item == nil then item = null_in_map end
       if name ~= nil and name == name then out[name] = item end
     end
   end
@@ -71,6 +75,14 @@ end
 
 --- The msgpack value at p, before `stop`, as a Lua value, and where it ends.
 function M.read(p, stop) return read(p, stop, 0) end
+
+--- The same with the nulls of maps as `ln.null`, so that nothing is lost when it is written again.
+function M.read_whole(p, stop)
+  null_in_map = null
+  local x, after = read(p, stop, 0)
+  null_in_map = nil
+  return x, after
+end
 
 --- The Lua value of a column's cell.
 function M.of_cell(v)
@@ -166,10 +178,10 @@ function M.json(x) return packed(x, lib.LN_FORMAT_JSON) end
 
 local bytes_type = "const uint8_t *"
 
---- The value that a string of msgpack, made by `pack`, stands for.
+--- The value that a string of msgpack, made by `pack`, stands for, with its nulls as `ln.null`.
 function M.unpack(bytes)
   local p = ffi.cast(bytes_type, bytes)
-  return (read(p, p + #bytes, 0))
+  return (M.read_whole(p, p + #bytes))
 end
 
 --- Puts a function's result into a computed column: numbers and booleans at once, the rest through the engine, which

@@ -1,0 +1,121 @@
+--- The examples: each gives its panes, as JSON lines and as msgpack; their inputs are what make_inputs.lua makes.
+local ffi = require "ffi"
+local json = require "spec.support.json"
+local shell = require "spec.support.shell"
+
+local EXAMPLES = { "page_views", "sensors", "visits", "scores" }
+
+local root = io.popen("pwd"):read "*l"
+local folder
+
+before_each(function() folder = shell.folder() end)
+after_each(function() shell.remove(folder) end)
+
+local function path(name) return root .. "/examples/" .. name end
+
+local function records_of(text)
+  local records = {}
+  for line in text:gmatch "[^\n]+" do records[#records + 1] = json.decode(line) end
+  return records
+end
+
+local function panes_of(text)
+  local lines = {}
+  for i, pane in ipairs(records_of(text)) do lines[i] = json.encode(pane) end
+  return lines
+end
+
+local function expected(name)
+  local panes = panes_of(shell.read(path(name .. ".panes.jsonl")))
+  assert.is_true(#panes > 0)
+  return panes
+end
+
+-- Texts and flat maps of up to 15 fields, which the inputs are made of.
+local function packed(value)
+  if value == json.null then return "\192" end
+  if type(value) == "string" then
+    assert.is_true(#value < 32)
+    return string.char(160 + #value) .. value
+  end
+  if type(value) == "number" then return "\203" .. ffi.string(ffi.new("double[1]", value), 8):reverse() end
+  local out, fields = {}, 0
+  for name, part in pairs(value) do
+    out[#out + 1] = packed(name) .. packed(part)
+    fields = fields + 1
+  end
+  return string.char(128 + fields) .. table.concat(out)
+end
+
+describe("example", function()
+  for _, name in ipairs(EXAMPLES) do
+    it(name .. " gives its panes", function()
+      local want = expected(name)
+      local r = shell.run(folder, ('"$LUNETTE" run %s %s'):format(path(name .. ".lua"), path(name .. ".jsonl")))
+      assert.same({ 0, "" }, { r.code, r.err })
+      assert.same(want, panes_of(r.out))
+    end)
+
+    it(name .. " gives the same panes for the same records in msgpack", function()
+      local records = records_of(shell.read(path(name .. ".jsonl")))
+      for i, record in ipairs(records) do records[i] = packed(record) end
+      shell.write(folder .. "/in.msgpack", table.concat(records))
+      local r = shell.run(folder, ('"$LUNETTE" run --out-format json %s in.msgpack'):format(path(name .. ".lua")))
+      assert.same({ 0, "" }, { r.code, r.err })
+      assert.same(expected(name), panes_of(r.out))
+    end)
+  end
+
+  it("scripts are all tested here", function()
+    local r = shell.run(folder, ("cd %s && ls *.lua | grep -v make_inputs"):format(path ""))
+    local known = {}
+    for i, name in ipairs(EXAMPLES) do known[i] = name .. ".lua" end
+    table.sort(known)
+    assert.equal(table.concat(known, "\n") .. "\n", r.out)
+  end)
+
+  it("inputs are made anew byte for byte, and are small", function()
+    local r = shell.run(folder, ("luajit %s ."):format(path "make_inputs.lua"))
+    assert.same({ 0, "", "" }, { r.code, r.out, r.err })
+    for _, name in ipairs(EXAMPLES) do
+      local input = shell.read(path(name .. ".jsonl"))
+      local _, lines = input:gsub("\n", "")
+      assert.is_true(lines >= 30 and lines <= 300, name)
+      assert.is_true(input == shell.read(folder .. "/" .. name .. ".jsonl"), name .. " differs")
+    end
+  end)
+end)
+
+describe("the examples show what they say:", function()
+  local function panes(name) return records_of(shell.read(path(name .. ".panes.jsonl"))) end
+
+  local function some(name, wanted)
+    for _, pane in ipairs(panes(name)) do
+      local all = true
+      for field, value in pairs(wanted) do all = all and pane[field] == value end
+      if all then return true end
+    end
+    return false
+  end
+
+  it("page_views, complete minutes only", function()
+    for _, pane in ipairs(panes "page_views") do
+      assert.same({ 60000, "on_time", true }, { pane["end"] - pane.start, pane.timing, pane.final })
+    end
+  end)
+
+  it("sensors, late panes of t3 alone", function()
+    assert.is_true(some("sensors", { key = "t3", timing = "late" }))
+    assert.is_false(some("sensors", { key = "t1", timing = "late" }))
+  end)
+
+  it("visits, early panes and a withdrawal", function()
+    assert.is_true(some("visits", { timing = "early" }))
+    assert.is_true(some("visits", { key = "ann", retract = true }))
+  end)
+
+  it("scores, which every other count changes", function()
+    local r = shell.run(folder, ('"$LUNETTE" run --set every=1 %s %s'):format(path "scores.lua", path "scores.jsonl"))
+    assert.equal(#records_of(shell.read(path "scores.jsonl")), #records_of(r.out))
+  end)
+end)
