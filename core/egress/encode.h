@@ -5,11 +5,6 @@
 #include "base/buf.h"
 #include "window/pane.h"
 
-#include <msgpack.h>
-
-/* A packer of msgpack-c that writes into a buffer. */
-msgpack_packer ln_packer(ln_buf *into);
-void ln_encode_text(msgpack_packer *pk, const char *text, size_t len);
 void ln_encode_pane(ln_buf *into, const ln_pane_shape *shape, const ln_pane *pane);
 void ln_encode_reject(ln_buf *into, const ln_pane_shape *shape, int reason, const uint8_t *record, uint32_t record_len,
                       const char *message, size_t message_len);

@@ -1,6 +1,7 @@
 /* The output: panes and rejects encoded into buffers until they are taken. Everything is msgpack inside; JSON is made of
  * it when it is taken. */
 #include "base/assert.h"
+#include "base/pack.h"
 #include "egress/encode.h"
 #include "egress/json.h"
 
@@ -101,46 +102,16 @@ void ln_output_clear(ln_output *o, int which) {
 
 /* ---- values by hand --------------------------------------------------------------------------------------------- */
 
-void ln_output_nil(ln_output *o) {
-    msgpack_packer pk = ln_packer(&o->panes.packed);
-    msgpack_pack_nil(&pk);
-}
+static void put(ln_output *o, ln_value v) { ln_pack_put(&o->panes.packed, &v); }
 
-void ln_output_bool(ln_output *o, int b) {
-    msgpack_packer pk = ln_packer(&o->panes.packed);
-    if (b) msgpack_pack_true(&pk);
-    else msgpack_pack_false(&pk);
-}
-
-void ln_output_int(ln_output *o, int64_t i) {
-    msgpack_packer pk = ln_packer(&o->panes.packed);
-    msgpack_pack_int64(&pk, i);
-}
-
-void ln_output_uint(ln_output *o, uint64_t u) {
-    msgpack_packer pk = ln_packer(&o->panes.packed);
-    msgpack_pack_uint64(&pk, u);
-}
-
-void ln_output_double(ln_output *o, double d) {
-    msgpack_packer pk = ln_packer(&o->panes.packed);
-    msgpack_pack_double(&pk, d);
-}
-
-void ln_output_text(ln_output *o, const char *text, size_t len) {
-    msgpack_packer pk = ln_packer(&o->panes.packed);
-    msgpack_pack_str_with_body(&pk, text, len);
-}
-
-void ln_output_array(ln_output *o, uint32_t n) {
-    msgpack_packer pk = ln_packer(&o->panes.packed);
-    msgpack_pack_array(&pk, n);
-}
-
-void ln_output_map(ln_output *o, uint32_t n) {
-    msgpack_packer pk = ln_packer(&o->panes.packed);
-    msgpack_pack_map(&pk, n);
-}
+void ln_output_nil(ln_output *o) { put(o, (ln_value){.type = LN_NULL}); }
+void ln_output_bool(ln_output *o, int b) { put(o, (ln_value){.type = LN_BOOL, .i = b != 0}); }
+void ln_output_int(ln_output *o, int64_t i) { put(o, (ln_value){.type = LN_INT, .i = i}); }
+void ln_output_uint(ln_output *o, uint64_t u) { put(o, (ln_value){.type = LN_UINT, .u = u}); }
+void ln_output_double(ln_output *o, double d) { put(o, (ln_value){.type = LN_DOUBLE, .d = d}); }
+void ln_output_text(ln_output *o, const char *text, size_t len) { ln_pack_put_text(&o->panes.packed, text, len); }
+void ln_output_array(ln_output *o, uint32_t n) { ln_pack_put_head(&o->panes.packed, LN_ARRAY, n); }
+void ln_output_map(ln_output *o, uint32_t n) { ln_pack_put_head(&o->panes.packed, LN_MAP, n); }
 
 void ln_output_raw(ln_output *o, const char *bytes, size_t len) { ln_buf_append(&o->panes.packed, bytes, len); }
 

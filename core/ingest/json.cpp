@@ -246,50 +246,59 @@ int walk::run(dom::element root) {
 
 bool is_digit(uint8_t c) { return c >= '0' && c <= '9'; }
 
-/* The end of the number that begins at `p`, or `p` where none does. */
-const uint8_t *number_end(const uint8_t *p, const uint8_t *end, bool *whole) {
-    const uint8_t *start = p, *digits;
+/* True where [p, end) is a number by JSON's grammar; *whole where it has neither fraction nor exponent. */
+bool is_number(const uint8_t *p, const uint8_t *end, bool *whole) {
+    const uint8_t *digits;
     *whole = true;
     if (p < end && *p == '-') p++;
     for (digits = p; p < end && is_digit(*p);) p++;
-    if (p == digits || (*digits == '0' && p - digits > 1)) return start;
+    if (p == digits || (*digits == '0' && p - digits > 1)) return false;
     if (p < end && *p == '.') {
         *whole = false;
         for (digits = ++p; p < end && is_digit(*p);) p++;
-        if (p == digits) return start;
+        if (p == digits) return false;
     }
     if (p < end && (*p == 'e' || *p == 'E')) {
         *whole = false;
         p++;
         if (p < end && (*p == '+' || *p == '-')) p++;
         for (digits = p; p < end && is_digit(*p);) p++;
-        if (p == digits) return start;
+        if (p == digits) return false;
     }
+    return p == end;
+}
+
+/* The end of the text that begins with the quote at `p`. */
+const uint8_t *text_end(const uint8_t *p, const uint8_t *end) {
+    for (p++; p < end && *p != '"'; p++)
+        if (*p == '\\') p++;
+    return p < end ? p + 1 : end;
+}
+
+/* The end of what stands unquoted between marks and spaces. */
+const uint8_t *word_end(const uint8_t *p, const uint8_t *end) {
+    while (p < end && *p && !strchr("{}[]:,\" \t\r\n", *p)) p++;
     return p;
 }
 
-/* Calls rewrite(number, end, whole) for each number outside of texts; it returns what stands for the number. What
- * `rewrite` returns is appended to `again` with all else of the line as it was. */
+/* Copies the line to `again`, with what rewrite(number, its length, whole) returns in place of each number; an empty
+ * text keeps it. */
 template <typename F> void rewrite_numbers(const uint8_t *line, size_t len, ln_buf *again, F rewrite) {
     const uint8_t *p = line, *end = line + len, *kept = line;
-    bool text = false;
     ln_buf_clear(again);
     while (p < end) {
         bool whole;
-        const uint8_t *stop = text ? p : number_end(p, end, &whole);
-        if (stop != p) {
-            std::string_view with = rewrite(p, stop, whole);
-            if (with.size()) {
-                ln_buf_append(again, kept, size_t(p - kept));
-                ln_buf_append(again, with.data(), with.size());
-                kept = stop;
-            }
-            p = stop;
-            continue;
+        const uint8_t *word = p;
+        p = *p == '"' ? text_end(p, end) : word_end(p, end);
+        if (p == word) {
+            p++;
+        } else if (is_number(word, p, &whole)) {
+            std::string_view with = rewrite(word, size_t(p - word), whole);
+            if (with.empty()) continue;
+            ln_buf_append(again, kept, size_t(word - kept));
+            ln_buf_append(again, with.data(), with.size());
+            kept = p;
         }
-        if (*p == '\\' && text) p++;
-        else if (*p == '"') text = !text;
-        p++;
     }
     ln_buf_append(again, kept, size_t(end - kept));
 }
@@ -310,7 +319,7 @@ simdjson::error_code parse_again(ln_json *j, dom::element *root) {
 /* Tells numbers out of range from numbers that are none: with a 0 for each correct number, is the line JSON? */
 int blame_number(ln_json *j, const uint8_t *line, size_t len) {
     dom::element root;
-    rewrite_numbers(line, len, &j->again, [](const uint8_t *, const uint8_t *, bool) { return std::string_view("0"); });
+    rewrite_numbers(line, len, &j->again, [](const uint8_t *, size_t, bool) { return std::string_view("0"); });
     simdjson::error_code err = parse_again(j, &root);
     if (err == simdjson::MEMALLOC) return LN_ENOMEM;
     return err ? LN_EJSON : LN_EBIGINT;
@@ -320,8 +329,8 @@ int blame_number(ln_json *j, const uint8_t *line, size_t len) {
 bool mend_zeros(ln_json *j, const uint8_t *line, size_t len) {
     bool mended = false;
     if (!memchr(line, '-', len)) return false;
-    rewrite_numbers(line, len, &j->again, [&](const uint8_t *p, const uint8_t *end, bool whole) {
-        if (!whole || end - p != 2 || p[0] != '-' || p[1] != '0') return std::string_view();
+    rewrite_numbers(line, len, &j->again, [&](const uint8_t *number, size_t number_len, bool whole) {
+        if (!whole || number_len != 2 || memcmp(number, "-0", 2) != 0) return std::string_view();
         mended = true;
         return std::string_view("-0.0");
     });

@@ -4,70 +4,19 @@
 #include "base/assert.h"
 #include "base/msgpack.h"
 #include "base/number.h"
+#include "base/pack.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-static void put_be(ln_buf *out, uint8_t tag, uint64_t n, unsigned bytes) {
-    uint8_t *to = ln_buf_reserve(out, 9);
-    if (!to) return;
-    *to++ = tag;
-    for (unsigned i = bytes; i-- > 0;) *to++ = (uint8_t)(n >> (8 * i));
-    out->len += bytes + 1;
-}
-
-/* The head of a text, bytes or array in the shortest form; tags are those of the fix, 8, 16 and 32 bit forms, 0 where
- * there is none. */
-static void put_head(ln_buf *out, uint32_t n, uint8_t fix, uint32_t fix_max, uint8_t tag8, uint8_t tag16, uint8_t tag32) {
-    if (fix && n <= fix_max) ln_buf_byte(out, (uint8_t)(fix | n));
-    else if (tag8 && n <= 0xff) put_be(out, tag8, n, 1);
-    else if (n <= 0xffff) put_be(out, tag16, n, 2);
-    else put_be(out, tag32, n, 4);
-}
-
-static void put_unsigned(ln_buf *out, uint64_t u) {
-    if (u < 0x80) ln_buf_byte(out, (uint8_t)u);
-    else if (u <= 0xff) put_be(out, 0xcc, u, 1);
-    else if (u <= 0xffff) put_be(out, 0xcd, u, 2);
-    else if (u <= 0xffffffff) put_be(out, 0xce, u, 4);
-    else put_be(out, 0xcf, u, 8);
-}
-
-static void put_int(ln_buf *out, int64_t i) {
-    if (i >= 0) put_unsigned(out, (uint64_t)i);
-    else if (i >= -32) ln_buf_byte(out, (uint8_t)i);
-    else if (i >= INT8_MIN) put_be(out, 0xd0, (uint64_t)i, 1);
-    else if (i >= INT16_MIN) put_be(out, 0xd1, (uint64_t)i, 2);
-    else if (i >= INT32_MIN) put_be(out, 0xd2, (uint64_t)i, 4);
-    else put_be(out, 0xd3, (uint64_t)i, 8);
-}
-
-void ln_key_encode_array_head(ln_buf *out, uint32_t n) { put_head(out, n, 0x90, 15, 0, 0xdc, 0xdd); }
+void ln_key_encode_array_head(ln_buf *out, uint32_t n) { ln_pack_put_head(out, LN_ARRAY, n); }
 
 int ln_key_encode_plain(ln_buf *out, const ln_value *v) {
     ln_value n = *v;
-    switch (v->type) {
-    case LN_MISSING: case LN_NULL: ln_buf_byte(out, 0xc0); return 0;
-    case LN_BOOL: ln_buf_byte(out, v->i ? 0xc3 : 0xc2); return 0;
-    case LN_TEXT:
-        put_head(out, v->len, 0xa0, 31, 0xd9, 0xda, 0xdb);
-        ln_buf_append(out, v->at, v->len);
-        return 0;
-    case LN_BYTES:
-        put_head(out, v->len, 0, 0, 0xc4, 0xc5, 0xc6);
-        ln_buf_append(out, v->at, v->len);
-        return 0;
-    case LN_INT: put_int(out, v->i); return 0;
-    case LN_UINT: put_unsigned(out, v->u); return 0;
-    case LN_DOUBLE:
-        if (ln_is_nan(v)) return -1;
-        ln_number_normalise(&n);
-        if (n.type == LN_INT) put_int(out, n.i);
-        else if (n.type == LN_UINT) put_unsigned(out, n.u);
-        else put_be(out, 0xcb, n.u, 8);
-        return 0;
-    default: return -1;
-    }
+    if (v->type > LN_BYTES || ln_is_nan(v)) return -1;
+    ln_number_normalise(&n);
+    ln_pack_put(out, &n);
+    return 0;
 }
 
 static int encode_array(ln_buf *out, const ln_value *array) {

@@ -161,11 +161,12 @@ int64_t ln_watermark_record(ln_watermark *w, ln_source *s, int64_t t_us, int64_t
     if (clock_us > w->heard_us) w->heard_us = clock_us;
     if (s->at == SIZE_MAX) {
         sift_up(w, w->active++, s);
-    } else {
-        unlink_source(w, s);
+        link_newest(w, s);
+    } else if (w->active > 1) {
         sift_down(w, s->at, s);
+        unlink_source(w, s);
+        link_newest(w, s);
     }
-    link_newest(w, s);
     return advance(w, clock_us);
 }
 

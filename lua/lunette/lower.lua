@@ -40,14 +40,19 @@ local function add_node(trigger, t, whens)
   return at
 end
 
+-- A trigger that is never ready is no program at all: nothing is asked.
+local function add_trigger(to, t, whens)
+  if t.kind ~= "never" then add_node(to, t, whens) end
+end
+
 local function lower_trigger(plan, trigger, whens)
   if trigger.root == "plain" then
     plan.at_watermark = 0
-    add_node(plan.early, trigger.tree, whens)
+    add_trigger(plan.early, trigger.tree, whens)
   else
     plan.at_watermark = 1
-    add_node(plan.early, trigger.early, whens)
-    add_node(plan.late, trigger.late, whens)
+    add_trigger(plan.early, trigger.early, whens)
+    add_trigger(plan.late, trigger.late, whens)
   end
 end
 
