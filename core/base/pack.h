@@ -45,23 +45,25 @@ static inline uint8_t *ln_pack_double(uint8_t *to, double d) {
     return ln_pack_be(to, 0xcb, bits, 8);
 }
 
-/* The head of a text, of bytes, of an array or of a map. */
-static inline uint8_t *ln_pack_head(uint8_t *to, int type, uint32_t n) {
-    static const struct {
-        uint8_t fix, fix_max, tag8, tag16; /* 0 where there is no such form */
-    } form[] = {
-        [LN_TEXT] = {0xa0, 31, 0xd9, 0xda},
-        [LN_BYTES] = {0, 0, 0xc4, 0xc5},
-        [LN_ARRAY] = {0x90, 15, 0, 0xdc},
-        [LN_MAP] = {0x80, 15, 0, 0xde},
-    };
-    if (form[type].fix && n <= form[type].fix_max) {
-        *to = (uint8_t)(form[type].fix | n);
+/* A head whose shortest form holds its number in the first byte, or else stands in 8 (where tag8 is not 0), 16 or 32 bits. */
+static inline uint8_t *ln_pack_sized(uint8_t *to, uint32_t n, uint8_t fix, uint32_t fix_end, uint8_t tag8, uint8_t tag16) {
+    if (n < fix_end) {
+        *to = (uint8_t)(fix | n);
         return to + 1;
     }
-    if (form[type].tag8 && n <= 0xff) return ln_pack_be(to, form[type].tag8, n, 1);
-    if (n <= 0xffff) return ln_pack_be(to, form[type].tag16, n, 2);
-    return ln_pack_be(to, (uint8_t)(form[type].tag16 + 1), n, 4);
+    if (tag8 && n <= 0xff) return ln_pack_be(to, tag8, n, 1);
+    if (n <= 0xffff) return ln_pack_be(to, tag16, n, 2);
+    return ln_pack_be(to, (uint8_t)(tag16 + 1), n, 4);
+}
+
+/* The head of a text, of bytes, of an array or of a map. */
+static inline uint8_t *ln_pack_head(uint8_t *to, int type, uint32_t n) {
+    switch (type) {
+    case LN_TEXT: return ln_pack_sized(to, n, 0xa0, 32, 0xd9, 0xda);
+    case LN_BYTES: return ln_pack_sized(to, n, 0, 0, 0xc4, 0xc5);
+    case LN_ARRAY: return ln_pack_sized(to, n, 0x90, 16, 0, 0xdc);
+    default: return ln_pack_sized(to, n, 0x80, 16, 0, 0xde);
+    }
 }
 
 /* A head by itself. */
@@ -70,7 +72,7 @@ static inline void ln_pack_put_head(ln_buf *out, int type, uint32_t n) {
     if (to) out->len = (size_t)(ln_pack_head(to, type, n) - out->data);
 }
 
-static inline void ln_pack_put_text(ln_buf *out, const char *text, size_t len) {
+static inline void ln_pack_put_text(ln_buf *out, const void *text, size_t len) {
     ln_pack_put_head(out, LN_TEXT, (uint32_t)len);
     ln_buf_append(out, text, len);
 }

@@ -6,7 +6,7 @@
 extern "C" {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
-#include "base/buf.h"
+#include "base/pack.h"
 #pragma GCC diagnostic pop
 }
 #include "ingest/json.h"
@@ -49,60 +49,13 @@ namespace {
 
 /* ---- writing msgpack ---- */
 
-/* A byte of type and the low `bytes` of a number, for which nine bytes are free at `to`; the end of them. */
-uint8_t *write_head(uint8_t *to, uint8_t type, uint64_t x, int bytes) {
-    x = bytes ? __builtin_bswap64(x << (64 - 8 * bytes)) : 0;
-    to[0] = type;
-    memcpy(to + 1, &x, 8);
-    return to + 1 + bytes;
+/* What `write`, given nine free bytes, puts there; it returns the end of it. */
+template <typename F> void put(ln_buf *out, F write) {
+    uint8_t *to = ln_buf_reserve(out, LN_PACK_MAX);
+    if (to) out->len = size_t(write(to) - out->data);
 }
 
-void put(ln_buf *out, uint8_t type, uint64_t x, int bytes) {
-    uint8_t *to = ln_buf_reserve(out, 9);
-    if (to) out->len += size_t(write_head(to, type, x, bytes) - to);
-}
-
-void put_unsigned(ln_buf *out, uint64_t u) {
-    if (u < 0x80) put(out, uint8_t(u), 0, 0);
-    else if (u <= UINT8_MAX) put(out, 0xcc, u, 1);
-    else if (u <= UINT16_MAX) put(out, 0xcd, u, 2);
-    else if (u <= UINT32_MAX) put(out, 0xce, u, 4);
-    else put(out, 0xcf, u, 8);
-}
-
-void put_signed(ln_buf *out, int64_t i) {
-    if (i >= 0) put_unsigned(out, uint64_t(i));
-    else if (i >= -32) put(out, uint8_t(i), 0, 0);
-    else if (i >= INT8_MIN) put(out, 0xd0, uint64_t(i), 1);
-    else if (i >= INT16_MIN) put(out, 0xd1, uint64_t(i), 2);
-    else if (i >= INT32_MIN) put(out, 0xd2, uint64_t(i), 4);
-    else put(out, 0xd3, uint64_t(i), 8);
-}
-
-void put_double(ln_buf *out, double d) {
-    uint64_t bits;
-    memcpy(&bits, &d, 8);
-    put(out, 0xcb, bits, 8);
-}
-
-/* The head of an array or map. */
-void put_head(ln_buf *out, uint8_t small, uint8_t type16, uint64_t n) {
-    if (n < 16) put(out, uint8_t(small | n), 0, 0);
-    else if (n <= UINT16_MAX) put(out, type16, n, 2);
-    else put(out, uint8_t(type16 + 1), n, 4);
-}
-
-void put_text(ln_buf *out, std::string_view s) {
-    size_t len = s.size();
-    uint8_t *to = ln_buf_reserve(out, 9 + len), *at = to;
-    if (!to) return;
-    if (len < 32) at = write_head(at, uint8_t(0xa0 | len), 0, 0);
-    else if (len <= UINT8_MAX) at = write_head(at, 0xd9, len, 1);
-    else if (len <= UINT16_MAX) at = write_head(at, 0xda, len, 2);
-    else at = write_head(at, 0xdb, len, 4);
-    memcpy(at, s.data(), len);
-    out->len += size_t(at - to) + len;
-}
+void put_text(ln_buf *out, std::string_view s) { ln_pack_put_text(out, s.data(), s.size()); }
 
 /* ---- walking the DOM ---- */
 
@@ -149,7 +102,7 @@ int walk::enter(dom::array a) {
     }
     int err = count(n);
     if (err) return err;
-    put_head(out, 0x90, 0xdc, n);
+    ln_pack_put_head(out, LN_ARRAY, uint32_t(n));
     open_value &top = open[depth++];
     top.map = false;
     top.item = a.begin();
@@ -165,7 +118,7 @@ int walk::enter(dom::object o) {
     }
     int err = count(2 * uint64_t(n));
     if (err) return err;
-    put_head(out, 0x80, 0xde, n);
+    ln_pack_put_head(out, LN_MAP, uint32_t(n));
     open_value &top = open[depth++];
     top.map = true;
     top.pair = o.begin();
@@ -180,14 +133,18 @@ int walk::value(dom::element e) {
     case dom::element_type::INT64: {
         int64_t i = e.get_int64().value_unsafe();
         zero |= i == 0;
-        put_signed(out, i);
+        put(out, [i](uint8_t *to) { return ln_pack_int(to, i); });
         break;
     }
-    case dom::element_type::UINT64: put_unsigned(out, e.get_uint64().value_unsafe()); break;
-    case dom::element_type::DOUBLE: put_double(out, e.get_double().value_unsafe()); break;
+    case dom::element_type::UINT64:
+        put(out, [&](uint8_t *to) { return ln_pack_uint(to, e.get_uint64().value_unsafe()); });
+        break;
+    case dom::element_type::DOUBLE:
+        put(out, [&](uint8_t *to) { return ln_pack_double(to, e.get_double().value_unsafe()); });
+        break;
     case dom::element_type::STRING: put_text(out, e.get_string().value_unsafe()); break;
-    case dom::element_type::BOOL: put(out, e.get_bool().value_unsafe() ? 0xc3 : 0xc2, 0, 0); break;
-    case dom::element_type::NULL_VALUE: put(out, 0xc0, 0, 0); break;
+    case dom::element_type::BOOL: ln_buf_byte(out, e.get_bool().value_unsafe() ? 0xc3 : 0xc2); break;
+    case dom::element_type::NULL_VALUE: ln_buf_byte(out, 0xc0); break;
     }
     return LN_OK;
 }

@@ -1,23 +1,8 @@
 /* JSON lines to rows. First each line becomes a msgpack record in `made`, which grows and moves meanwhile; then it
  * stands still, and the records are read as any others. A line that is no record becomes a row all the same. */
 #include "base/assert.h"
+#include "base/pack.h"
 #include "ingest/reader.h"
-
-/* A text of up to 4 GiB as msgpack. */
-static void put_text(ln_buf *out, const uint8_t *text, size_t len) {
-    uint8_t head[5] = {0xdb, (uint8_t)(len >> 24), (uint8_t)(len >> 16), (uint8_t)(len >> 8), (uint8_t)len};
-    if (len < 32) {
-        head[0] = (uint8_t)(0xa0 | len);
-        ln_buf_append(out, head, 1);
-    } else if (len <= UINT8_MAX) {
-        ln_buf_append(out, (uint8_t[]){0xd9, (uint8_t)len}, 2);
-    } else if (len <= UINT16_MAX) {
-        ln_buf_append(out, (uint8_t[]){0xda, (uint8_t)(len >> 8), (uint8_t)len}, 3);
-    } else {
-        ln_buf_append(out, head, 5);
-    }
-    ln_buf_append(out, text, len);
-}
 
 /* What is shown of a line longer than limits.record_bytes: its beginning, cut between two characters. No more than the
  * limit, since it must not depend on how much of the line is in hand. */
@@ -40,7 +25,7 @@ static int make_row(ln_reader *r, uint32_t row, const uint8_t *line, size_t len)
     int too_long = len > r->limits.record_bytes;
     int err = too_long ? LN_ERECORD : ln_json_convert(r->json, &r->limits, line, len, &r->made);
     if (err == LN_ENOMEM) return err;
-    if (err) put_text(&r->made, line, too_long ? excerpt(r, line) : len);
+    if (err) ln_pack_put_text(&r->made, line, too_long ? excerpt(r, line) : len);
     if (!ln_buf_reserve(&r->made, LN_SCAN_PAD)) {
         r->made.len = before;
         r->made.failed = 0;
