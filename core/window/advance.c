@@ -66,13 +66,15 @@ static void walk_begin(ln_engine *e, int64_t from_us, int64_t to_us) {
 /* ---- the clock -------------------------------------------------------------------------------------------------- */
 
 int ln_advance_clock_begin(ln_engine *e, int64_t to_us) {
-    ln_cell *c;
     walk_begin(e, e->clock_us, to_us);
     e->clock_us = to_us;
     if (e->from_us == LN_PAST || !(e->clock_every || e->clock_delays)) return 0;
     if (e->clock_every && (crosses(e, &e->plan.early, 0) || crosses(e, &e->plan.late, 0))) return walk_all(e, 0);
-    while ((c = ln_alarms_pop(&e->alarms, to_us)))
+    while (e->alarms.count && ln_heap_least(&e->alarms) <= to_us) {
+        ln_cell *c = ln_heap_remove(&e->alarms, 0);
+        c->alarm_us = LN_FUTURE;
         if (walk_add(e, c) < 0) return -1;
+    }
     walk_sort(e);
     return 0;
 }

@@ -26,7 +26,7 @@ struct ln_cell {
     size_t absorbed_count, absorbed_cap;
     struct ln_bucket *bucket; /* where it waits for W */
     ln_cell *before, *after;  /* its neighbours there */
-    int64_t alarm_us;         /* the earliest clock at which a delay may be due, as filed; LN_FUTURE: not filed */
+    int64_t alarm_us;         /* the clock for which it is filed among the alarms; LN_FUTURE: not filed */
     size_t alarm_at;          /* its place in the heap of alarms */
     int64_t run;              /* fill: empty windows in a row up to here */
     uint32_t index;           /* of the next pane */

@@ -8,11 +8,12 @@ static size_t home_of(int64_t end_us, size_t slots) {
 
 void ln_deadlines_init(ln_deadlines *d, ln_mem *mem, int mixed_starts) {
     *d = (ln_deadlines){.mem = mem, .mixed_starts = (uint8_t)mixed_starts};
+    ln_heap_init(&d->ends, mem, LN_HEAP_NO_PLACE);
 }
 
 void ln_deadlines_free(ln_deadlines *d) {
-    for (size_t i = 0; i < d->count; i++) ln_mem_free(d->mem, d->heap[i], sizeof(ln_bucket));
-    ln_mem_free(d->mem, d->heap, d->heap_cap * sizeof(ln_bucket *));
+    for (size_t i = 0; i < d->ends.count; i++) ln_mem_free(d->mem, d->ends.entry[i].item, sizeof(ln_bucket));
+    ln_heap_free(&d->ends);
     ln_mem_free(d->mem, d->table, d->slots * sizeof(ln_bucket *));
     ln_deadlines_init(d, d->mem, d->mixed_starts);
 }
@@ -40,17 +41,15 @@ static int widen(ln_deadlines *d) {
 
 static ln_bucket *new_bucket(ln_deadlines *d, int64_t end_us) {
     ln_bucket *b;
-    size_t at;
-    if (2 * (d->count + 1) > d->slots && widen(d) < 0) return NULL;
-    if (ln_mem_grow(d->mem, &d->heap, &d->heap_cap, d->count + 1, sizeof(ln_bucket *)) < 0) return NULL;
+    if (2 * (d->ends.count + 1) > d->slots && widen(d) < 0) return NULL;
     b = ln_mem_zero(d->mem, sizeof *b);
-    if (!b) return NULL;
+    if (!b || ln_heap_add(&d->ends, end_us, 0, b) < 0) {
+        ln_mem_free(d->mem, b, sizeof *b);
+        return NULL;
+    }
     b->end_us = end_us;
     b->owner = d;
     place(d, b);
-    for (at = d->count++; at > 0 && d->heap[(at - 1) / 2]->end_us > end_us; at = (at - 1) / 2)
-        d->heap[at] = d->heap[(at - 1) / 2];
-    d->heap[at] = b;
     return b;
 }
 
@@ -76,17 +75,7 @@ static void forget(ln_deadlines *d, const ln_bucket *b) {
 }
 
 static void drop_top(ln_deadlines *d) {
-    ln_bucket *top = d->heap[0], *last = d->heap[--d->count];
-    size_t at = 0;
-    for (;;) {
-        size_t child = 2 * at + 1;
-        if (child >= d->count) break;
-        if (child + 1 < d->count && d->heap[child + 1]->end_us < d->heap[child]->end_us) child++;
-        if (d->heap[child]->end_us >= last->end_us) break;
-        d->heap[at] = d->heap[child];
-        at = child;
-    }
-    if (d->count) d->heap[at] = last;
+    ln_bucket *top = ln_heap_remove(&d->ends, 0);
     forget(d, top);
     if (d->recent == top) d->recent = NULL;
     ln_mem_free(d->mem, top, sizeof *top);
@@ -151,8 +140,8 @@ static void sort(ln_bucket *b) {
 }
 
 ln_cell *ln_deadlines_due(ln_deadlines *d, int64_t upto_us, int *failed) {
-    while (d->count && d->heap[0]->end_us <= upto_us) {
-        ln_bucket *b = d->heap[0];
+    while (d->ends.count && ln_heap_least(&d->ends) <= upto_us) {
+        ln_bucket *b = ln_heap_top(&d->ends);
         ln_cell *c = b->first;
         if (!c) {
             drop_top(d);
@@ -172,10 +161,10 @@ ln_cell *ln_deadlines_due(ln_deadlines *d, int64_t upto_us, int *failed) {
 }
 
 const char *ln_deadlines_verify(const ln_deadlines *d) {
-    for (size_t i = 0; i < d->count; i++) {
-        const ln_bucket *b = d->heap[i];
+    if (!ln_heap_in_order(&d->ends)) return "the heap of ends is out of order";
+    for (size_t i = 0; i < d->ends.count; i++) {
+        const ln_bucket *b = d->ends.entry[i].item;
         const ln_cell *before = NULL;
-        if (i && d->heap[(i - 1) / 2]->end_us > b->end_us) return "the heap of ends is out of order";
         if (b->owner != d) return "a bucket has another owner";
         for (const ln_cell *c = b->first; c; before = c, c = c->after) {
             if (c->bucket != b) return "a window is not in the bucket it says";

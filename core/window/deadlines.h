@@ -4,6 +4,7 @@
 #ifndef LN_WINDOW_DEADLINES_H
 #define LN_WINDOW_DEADLINES_H
 
+#include "base/heap.h"
 #include "window/cell.h"
 
 typedef struct ln_bucket {
@@ -15,8 +16,7 @@ typedef struct ln_bucket {
 
 typedef struct ln_deadlines {
     ln_mem *mem;
-    ln_bucket **heap; /* by end */
-    size_t count, heap_cap;
+    ln_heap ends; /* of buckets */
     ln_bucket **table; /* by end; open addressing, a power of two, at most half full */
     size_t slots;
     ln_bucket *recent; /* the bucket filed to last */
@@ -32,7 +32,7 @@ void ln_deadlines_remove(ln_cell *cell);
  * It stays filed; *failed is set where memory was short. */
 ln_cell *ln_deadlines_due(ln_deadlines *d, int64_t upto_us, int *failed);
 /* No cell is due before this end; INT64_MAX where none is filed. */
-static inline int64_t ln_deadlines_next(const ln_deadlines *d) { return d->count ? d->heap[0]->end_us : INT64_MAX; }
+static inline int64_t ln_deadlines_next(const ln_deadlines *d) { return ln_heap_least(&d->ends); }
 const char *ln_deadlines_verify(const ln_deadlines *d);
 
 #endif

@@ -163,6 +163,16 @@ uint64_t ln_offer_whens(ln_engine *e, ln_cell *c) {
     return whens & ln_trigger_asked(ln_offer_trigger(e, c), state_of(e, c, &fresh));
 }
 
+/* Files the window for that clock. One that is filed for an earlier one stays there, and is filed anew when that comes. */
+static int set_alarm(ln_engine *e, ln_cell *c, int64_t at_us) {
+    int filed = c->alarm_us != LN_FUTURE;
+    if (at_us >= c->alarm_us) return 0;
+    c->alarm_us = at_us;
+    if (filed) ln_heap_move(&e->alarms, c->alarm_at, at_us);
+    else if (ln_heap_add(&e->alarms, at_us, 0, c) < 0) return ln_engine_fail(e, LN_ENOMEM, "a delay");
+    return 0;
+}
+
 int ln_offer(ln_engine *e, ln_cell *c, const ln_event *event) {
     const ln_trigger *trigger = ln_offer_trigger(e, c);
     ln_trigger_state fresh, *state;
@@ -172,7 +182,5 @@ int ln_offer(ln_engine *e, ln_cell *c, const ln_event *event) {
         ln_trigger_consume(trigger, state);
         if (ln_fire(e, c, c->end_us > e->now_us ? LN_EARLY : LN_LATE) < 0) return -1;
     }
-    if (!e->clock_delays) return 0;
-    if (ln_alarms_set(&e->alarms, c, ln_trigger_alarm(trigger, state, &c->since)) == 0) return 0;
-    return ln_engine_fail(e, LN_ENOMEM, "a delay");
+    return e->clock_delays ? set_alarm(e, c, ln_trigger_alarm(trigger, state, &c->since)) : 0;
 }

@@ -5,10 +5,6 @@
 
 #include <string.h>
 
-static int comes_before(const ln_held *a, const ln_held *b) {
-    return a->time_us < b->time_us || (a->time_us == b->time_us && a->arrival < b->arrival);
-}
-
 static size_t bytes_of(const ln_value *v) { return v->type >= LN_TEXT ? v->len : 0; }
 
 static ln_held *copy_row(ln_engine *e, uint32_t record_bytes) {
@@ -46,36 +42,26 @@ static int number(ln_engine *e, ln_held *h) {
 int ln_hold(ln_engine *e, ln_key *key) {
     int read = e->folds || e->early_whens || e->late_whens;
     ln_held *h = copy_row(e, read ? e->rows.batch->record_bytes[e->row] : 0);
-    size_t at;
-    if (!h || number(e, h) < 0 ||
-        ln_mem_grow(&e->mem, &e->waiting, &e->waiting_cap, e->waiting_count + 1, sizeof *e->waiting) < 0)
-        return ln_engine_fail(e, LN_ENOMEM, "a waiting record");
+    if (!h) return ln_engine_fail(e, LN_ENOMEM, "a waiting record");
     h->key = key;
     h->time_us = e->rows.time_us[e->row];
     h->arrival = e->arrivals;
+    if (number(e, h) < 0) {
+        ln_mem_free(&e->mem, h, h->bytes);
+        return ln_engine_fail(e, LN_ENOMEM, "a waiting record");
+    }
+    if (ln_heap_add(&e->waiting, h->time_us, h->arrival, h) < 0)
+        return ln_engine_fail(e, LN_ENOMEM, "a waiting record");
     key->waiting++;
-    for (at = e->waiting_count++; at > 0 && comes_before(h, e->waiting[(at - 1) / 2]); at = (at - 1) / 2)
-        e->waiting[at] = e->waiting[(at - 1) / 2];
-    e->waiting[at] = h;
     return 0;
 }
 
 const ln_held *ln_hold_next(ln_engine *e, int64_t to_us) {
-    ln_held *top = e->waiting_count ? e->waiting[0] : NULL, *last;
-    size_t at = 0;
-    if (!top || top->time_us > to_us) return NULL;
-    last = e->waiting[--e->waiting_count];
-    for (;;) {
-        size_t child = 2 * at + 1;
-        if (child >= e->waiting_count) break;
-        if (child + 1 < e->waiting_count && comes_before(e->waiting[child + 1], e->waiting[child])) child++;
-        if (!comes_before(e->waiting[child], last)) break;
-        e->waiting[at] = e->waiting[child];
-        at = child;
-    }
-    e->waiting[at] = last;
-    top->key->waiting--;
-    return top;
+    ln_held *h;
+    if (!e->waiting.count || ln_heap_least(&e->waiting) > to_us) return NULL;
+    h = ln_heap_remove(&e->waiting, 0);
+    h->key->waiting--;
+    return h;
 }
 
 static void forget(ln_engine *e, ln_held *h) {
@@ -102,10 +88,9 @@ void ln_hold_spent(ln_engine *e) {
 }
 
 void ln_hold_free(ln_engine *e) {
-    ln_hold_spent(e);
-    for (size_t i = 0; i < e->waiting_count; i++) forget(e, e->waiting[i]);
-    e->waiting_count = 0;
-    ln_mem_free(&e->mem, e->waiting, e->waiting_cap * sizeof *e->waiting);
+    for (size_t id = 1; id < e->held_cap && id <= e->held_ids.last; id++)
+        if (e->held[id]) forget(e, e->held[id]);
+    ln_heap_free(&e->waiting);
     ln_mem_free(&e->mem, e->held, e->held_cap * sizeof *e->held);
     ln_mem_free(&e->mem, e->spent, e->spent_cap * sizeof *e->spent);
     ln_ids_free(&e->held_ids, &e->mem);

@@ -95,7 +95,8 @@ ln_engine *ln_engine_new(const ln_plan *plan, const ln_sink *sink) {
     ln_watermark_init(&e->watermark, &e->plan, &e->mem);
     ln_deadlines_init(&e->completing, &e->mem, plan->window == LN_WINDOW_ASSIGNER);
     ln_deadlines_init(&e->expiring, &e->mem, plan->window == LN_WINDOW_ASSIGNER);
-    ln_alarms_init(&e->alarms, &e->mem);
+    ln_heap_init(&e->alarms, &e->mem, offsetof(ln_cell, alarm_at));
+    ln_heap_init(&e->waiting, &e->mem, LN_HEAP_NO_PLACE);
     ln_rows_init(&e->rows, &e->plan);
     ln_buf_init(&e->staged, &e->rows.mem);
     ln_buf_init(&e->preview, &e->rows.mem);
@@ -121,7 +122,7 @@ void ln_engine_delete(ln_engine *e) {
     ln_watermark_free(&e->watermark);
     ln_deadlines_free(&e->completing);
     ln_deadlines_free(&e->expiring);
-    ln_alarms_free(&e->alarms);
+    ln_heap_free(&e->alarms);
     ln_ids_free(&e->slots, &e->mem);
     ln_ids_free(&e->handles, &e->mem);
     ln_hold_free(e);

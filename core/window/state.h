@@ -8,7 +8,6 @@
 #include "base/instant.h"
 #include "base/pool.h"
 #include "window/aggregate/aggregate.h"
-#include "window/alarms.h"
 #include "window/deadlines.h"
 #include "window/frame.h"
 #include "window/pane.h"
@@ -100,11 +99,10 @@ struct ln_engine {
     ln_watermark watermark;   /* of the input: runs ahead to the end of the batch */
     ln_deadlines completing;  /* windows whose end W has not reached */
     ln_deadlines expiring;    /* those that wait for end + lateness */
-    ln_alarms alarms;
+    ln_heap alarms; /* windows by the clock at which a delay or an idleness may be due, each at most once */
     ln_graves graves;
     ln_ids slots, handles, held_ids;
-    ln_held **waiting; /* a heap by (time, arrival) */
-    size_t waiting_count, waiting_cap;
+    ln_heap waiting;   /* by (time, arrival) */
     ln_held **held;    /* by id: those that wait, and those that the driver has still to see */
     size_t held_cap;
     ln_held **spent;   /* the latter */
@@ -226,7 +224,7 @@ ln_cell *ln_merge_extend(ln_engine *e, ln_key *key, int64_t t_us, int *refused);
 void ln_advance_begin(ln_engine *e, int64_t to_us);
 /* Could a move of W to there do anything at all? */
 static inline int ln_advance_concerns(const ln_engine *e, int64_t to_us) {
-    if (e->waiting_count || e->event_every) return 1;
+    if (e->waiting.count || e->event_every) return 1;
     if (e->graves.count && e->graves.item[e->graves.first].given_up_us <= to_us) return 1;
     return ln_deadlines_next(&e->completing) <= to_us ||
            ln_deadlines_next(&e->expiring) <= ln_time_sub(to_us, e->plan.lateness_us);

@@ -48,7 +48,7 @@ int ln_store_file(ln_engine *e, ln_cell *c) {
 
 void ln_store_drop(ln_engine *e, ln_cell *c) {
     if (c->bucket) ln_deadlines_remove(c);
-    ln_alarms_remove(&e->alarms, c);
+    if (c->alarm_us != LN_FUTURE) ln_heap_remove(&e->alarms, c->alarm_at);
     for (uint32_t i = 0; i < e->plan.aggregates; i++)
         if (e->ops[i]->clear) e->ops[i]->clear(&e->tally, ln_cell_aggregate(e, c, i));
     for (size_t i = 0; i < c->absorbed_count; i++) ln_kept_free(e, &c->absorbed[i]);

@@ -20,11 +20,11 @@ typedef struct verify_counts {
 } verify_counts;
 
 static const char *verify_waiting(const ln_engine *e) {
-    for (size_t i = 0; i < e->waiting_count; i++) {
-        const ln_held *h = e->waiting[i], *above = i ? e->waiting[(i - 1) / 2] : NULL;
+    if (!ln_heap_in_order(&e->waiting)) return "the heap of waiting records is out of order";
+    for (size_t i = 0; i < e->waiting.count; i++) {
+        const ln_held *h = e->waiting.entry[i].item;
         if (e->held[h->id] != h) return "a waiting record is not found by its number";
         if (h->time_us <= e->now_us) return "a record waits although W has reached it";
-        if (above && above->time_us > h->time_us) return "the heap of waiting records is out of order";
     }
     return NULL;
 }
@@ -82,12 +82,12 @@ const char *ln_engine_verify(const ln_engine *e) {
     if (e->keys.resting > ln_keys_live(&e->keys)) return "more keys rest than live";
     if (counts.cells != e->cells) return "the count of windows is wrong";
     if (counts.extents != e->graves.count) return "the count of extents is wrong";
-    if (counts.waiting != e->waiting_count) return "the count of waiting records is wrong";
+    if (counts.waiting != e->waiting.count) return "the count of waiting records is wrong";
     if ((wrong = verify_waiting(e))) return wrong;
     if (e->folds && ln_ids_live(&e->slots) != e->cells) return "slots of folds are lost";
     if ((wrong = ln_deadlines_verify(&e->completing))) return wrong;
     if ((wrong = ln_deadlines_verify(&e->expiring))) return wrong;
-    if ((wrong = ln_alarms_verify(&e->alarms))) return wrong;
+    if (!ln_heap_in_order(&e->alarms)) return "the heap of alarms is out of order";
     if ((wrong = ln_watermark_verify(&e->watermark))) return wrong;
     for (int i = 0; i < LN_REASONS; i++) rejected += e->stats.rejected[i];
     if (e->stats.read != e->stats.aggregated + e->stats.filtered + rejected) return "the account of records does not hold";

@@ -20,16 +20,17 @@ void ln_watermark_init(ln_watermark *w, const ln_plan *plan, ln_mem *mem) {
         .heard_us = LN_PAST,
         .seed = plan->hash_seed,
     };
+    ln_heap_init(&w->promises, mem, offsetof(ln_source, at));
 }
 
 void ln_watermark_free(ln_watermark *w) {
     for (size_t i = 0; i < w->slots; i++)
         if (w->table[i]) ln_mem_free(w->mem, w->table[i], sizeof(ln_source) + w->table[i]->len);
     ln_mem_free(w->mem, w->table, w->slots * sizeof(ln_source *));
-    ln_mem_free(w->mem, w->heap, w->heap_cap * sizeof(ln_source *));
-    w->table = w->heap = NULL;
-    w->recent = NULL;
-    w->slots = w->heap_cap = w->active = w->count = 0;
+    ln_heap_free(&w->promises);
+    w->table = NULL;
+    w->recent = w->oldest = w->newest = NULL;
+    w->slots = w->count = 0;
 }
 
 /* ---- the table by name ------------------------------------------------------------------------------------------ */
@@ -71,11 +72,10 @@ ln_source *ln_watermark_find(ln_watermark *w, const uint8_t *name, uint32_t len)
 ln_source *ln_watermark_add(ln_watermark *w, const uint8_t *name, uint32_t len) {
     ln_source *s;
     if (2 * (w->count + 1) > w->slots && widen(w) < 0) return NULL;
-    if (ln_mem_grow(w->mem, &w->heap, &w->heap_cap, w->count + 1, sizeof(ln_source *)) < 0) return NULL;
+    if (ln_heap_reserve(&w->promises, w->count + 1) < 0) return NULL;
     s = ln_mem_zero(w->mem, sizeof *s + len);
     if (!s) return NULL;
     s->promise_us = s->heard_us = LN_PAST;
-    s->at = SIZE_MAX;
     s->hash = XXH3_64bits_withSeed(name, len, w->seed);
     s->len = len;
     if (len) memcpy(s->name, name, len);
@@ -83,31 +83,6 @@ ln_source *ln_watermark_add(ln_watermark *w, const uint8_t *name, uint32_t len) 
     place(w->table, w->slots, s);
     w->count++;
     return s;
-}
-
-/* ---- the heap by promise ---------------------------------------------------------------------------------------- */
-
-static void put(ln_watermark *w, size_t at, ln_source *s) {
-    w->heap[at] = s;
-    s->at = at;
-}
-
-static void sift_up(ln_watermark *w, size_t at, ln_source *s) {
-    for (; at > 0 && w->heap[(at - 1) / 2]->promise_us > s->promise_us; at = (at - 1) / 2)
-        put(w, at, w->heap[(at - 1) / 2]);
-    put(w, at, s);
-}
-
-static void sift_down(ln_watermark *w, size_t at, ln_source *s) {
-    for (;;) {
-        size_t child = 2 * at + 1;
-        if (child >= w->active) break;
-        if (child + 1 < w->active && w->heap[child + 1]->promise_us < w->heap[child]->promise_us) child++;
-        if (w->heap[child]->promise_us >= s->promise_us) break;
-        put(w, at, w->heap[child]);
-        at = child;
-    }
-    put(w, at, s);
 }
 
 /* ---- the list by silence ---------------------------------------------------------------------------------------- */
@@ -125,13 +100,9 @@ static void link_newest(ln_watermark *w, ln_source *s) {
 }
 
 static void retire(ln_watermark *w, ln_source *s) {
-    ln_source *last = w->heap[--w->active];
-    size_t at = s->at;
+    ln_heap_remove(&w->promises, s->at);
     unlink_source(w, s);
-    s->at = SIZE_MAX;
-    if (last == s) return;
-    if (at > 0 && w->heap[(at - 1) / 2]->promise_us > last->promise_us) sift_up(w, at, last);
-    else sift_down(w, at, last);
+    s->active = 0;
 }
 
 /* ---- W ---------------------------------------------------------------------------------------------------------- */
@@ -145,7 +116,7 @@ static int64_t advance(ln_watermark *w, int64_t clock_us) {
     int64_t to = LN_PAST;
     retire_silent(w, clock_us);
     if (w->count < w->sources_min) return w->now_us;
-    if (w->active) to = w->heap[0]->promise_us;
+    if (w->promises.count) to = ln_heap_least(&w->promises);
     else if (w->advance_on_idle && w->high_us > LN_PAST && w->heard_us > LN_PAST)
         to = ln_time_add(w->high_us, clock_us - w->heard_us);
     if (to > w->now_us) w->now_us = to;
@@ -159,13 +130,16 @@ int64_t ln_watermark_record(ln_watermark *w, ln_source *s, int64_t t_us, int64_t
     if (s->promise_us > w->high_us) w->high_us = s->promise_us;
     s->heard_us = clock_us;
     if (clock_us > w->heard_us) w->heard_us = clock_us;
-    if (s->at == SIZE_MAX) {
-        sift_up(w, w->active++, s);
+    if (!s->active) {
+        s->active = 1;
+        (void)ln_heap_add(&w->promises, s->promise_us, 0, s); /* never fails: room was made when the source was added */
         link_newest(w, s);
-    } else if (w->active > 1) {
-        sift_down(w, s->at, s);
-        unlink_source(w, s);
-        link_newest(w, s);
+    } else {
+        if (w->promises.entry[s->at].key != s->promise_us) ln_heap_move(&w->promises, s->at, s->promise_us);
+        if (w->newest != s) {
+            unlink_source(w, s);
+            link_newest(w, s);
+        }
     }
     return advance(w, clock_us);
 }
@@ -174,14 +148,12 @@ int64_t ln_watermark_clock(ln_watermark *w, int64_t clock_us) { return advance(w
 
 const char *ln_watermark_verify(const ln_watermark *w) {
     size_t listed = 0;
-    for (size_t i = 0; i < w->active; i++) {
-        if (w->heap[i]->at != i) return "a source is not where it says it is in the heap";
-        if (i && w->heap[(i - 1) / 2]->promise_us > w->heap[i]->promise_us) return "the heap of promises is out of order";
-        if (w->heap[i]->promise_us > w->high_us) return "a promise lies above the highest";
-    }
+    if (!ln_heap_in_order(&w->promises)) return "the heap of promises is out of order";
     for (const ln_source *s = w->oldest; s; s = s->after, listed++) {
-        if (s->at == SIZE_MAX) return "an idle source is listed as active";
+        if (!s->active) return "an idle source is listed as active";
+        if (w->promises.entry[s->at].key != s->promise_us) return "a source and the heap differ in its promise";
+        if (s->promise_us > w->high_us) return "a promise lies above the highest";
         if (s->after && s->after->heard_us < s->heard_us) return "the list of silence is out of order";
     }
-    return listed == w->active ? NULL : "the heap and the list of sources differ";
+    return listed == w->promises.count ? NULL : "the heap and the list of sources differ";
 }

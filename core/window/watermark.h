@@ -6,14 +6,15 @@
 #ifndef LN_WINDOW_WATERMARK_H
 #define LN_WINDOW_WATERMARK_H
 
-#include "base/mem.h"
+#include "base/heap.h"
 #include "lunette.h"
 
 typedef struct ln_source {
     int64_t promise_us;
     int64_t heard_us; /* clock at its last record */
     struct ln_source *before, *after; /* by heard_us, while active */
-    size_t at;        /* its place in the heap, or SIZE_MAX while idle */
+    size_t at;        /* its place in the heap, while active */
+    int active;
     uint64_t hash;
     uint32_t len;
     uint8_t name[]; /* canonical msgpack of the source field */
@@ -28,8 +29,7 @@ typedef struct ln_watermark {
     int64_t now_us;   /* W, never going back */
     int64_t high_us;  /* the highest promise of all sources */
     int64_t heard_us; /* clock at the last record of any source */
-    ln_source **heap;
-    size_t active, heap_cap;
+    ln_heap promises;
     ln_source *oldest, *newest; /* of the active ones */
     ln_source *recent; /* the source found or added last */
     ln_source **table; /* every source by name */
