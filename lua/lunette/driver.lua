@@ -24,11 +24,17 @@ local M = { NEEDS_INPUT = NEEDS_INPUT, DRAIN = DRAIN, BROKEN_INPUT = BROKEN_INPU
 
 -- ---- errors of scripts
 
+-- What was raised, as a text; also where making a text of it raises again.
+local function text_of(message)
+  local ok, text = pcall(tostring, message)
+  return ok and text or "an error that has no text"
+end
+
 -- A function that counts an error of a pipeline's script, and tells it once.
 local function listener(app, pipeline)
   return function(place, message)
     app.script_errors = app.script_errors + 1
-    local text = ("%s: %s: %s"):format(pipeline.name, place, tostring(message))
+    local text = ("%s: %s: %s"):format(pipeline.name, place, text_of(message))
     if app.told[text] or app.told_count >= NOTICES_MAX then return end
     app.told[text], app.told_count = true, app.told_count + 1
     app.news[#app.news + 1] = text
@@ -57,10 +63,11 @@ local function new_part(app, p, options, first)
     unit = p.time.unit and lower.unit(p.time.unit) }
   local failed = listener(app, p)
   part.name, part.staged = p.name, #part.folds > 0 or p.emit ~= nil
+  part.ticks = p.time.unit == "tick"
   part.passes = rows.passes(p, context, part.computed)
   part.rejected = function(row, message)
     failed("record", message)
-    local text = tostring(message)
+    local text = text_of(message)
     lib.ln_engine_message(part.engine, row, text, #text)
   end
   part.unmarked = function(_, message) failed("mark", message) end

@@ -183,7 +183,7 @@ function M.engine(p, reader, view, sink, options, first)
   lower_key(plan, p.key, column, compute)
   lower_window(plan, p.window)
   lower_trigger(plan, p.trigger, whens)
-  local list, folds = lower_aggregates(plan, p, column, compute)
+  local list, folds = lower_aggregates(plan, p, column, compute) -- `list` is held here: the plan points to it
   plan.slice_us = options.slices ~= false and M.slices(p) or 0
   plan.lateness_us, plan.panes = p.lateness_us, PANES[p.panes]
   plan.closing_always, plan.fill = p.closing_always and 1 or 0, p.fill or 0
@@ -192,7 +192,8 @@ function M.engine(p, reader, view, sink, options, first)
   lower_limits(plan, p.limits)
   plan.hash_seed = options.seed or 0
   local engine = ffi.owned(lib.ln_engine_new(plan, sink), lib.ln_engine_delete)
-  return { engine = engine, computed = computed, folds = folds, whens = whens, names = list }
+  plan.aggregate, list = nil, nil
+  return { engine = engine, computed = computed, folds = folds, whens = whens }
 end
 
 return M
