@@ -112,17 +112,63 @@ describe("slices and cells give the same panes", function()
     assert.is_true(over > 0)
   end)
 
-  it("at the ends of the range", function()
-    local first, last = -9223372036854775807LL, 9223372036854775806LL
-    streams.each(40, function(g, about)
-      about.script = streams.script { window = grid(g), aggregates = { "n", "s" } }:gsub('field = "t"', '%0, unit = "us"')
+  describe("and the same counts", function()
+    local function counted(values, name)
       local records = {}
-      for id = 1, 30 do
-        local t = last - g:rnd(200)
-        records[id] = { id = id, t = t, k = "k" .. g:rnd(2), v = g:rnd(10) }
-      end
-      table.sort(records, function(a, b) return a.t < b.t end)
-      both(about.script, engine.encode(records, "msgpack"), { format = "msgpack", verify = false })
+      for i, x in ipairs(values) do records[i] = { id = i, t = i, k = "a", x = x, v = x, d = 0, b = 0 } end
+      local script = streams.script { window = "ln.hopping(20, 10)", aggregates = { "n", "xs", "s" },
+        more = "limits = { distinct_values = 5 }," }
+      local input = engine.encode(records, "json")
+      local slices, cells = engine.run(script, input), engine.run(script, input, { slices = false })
+      return { slices = slices.stats[1][name], cells = cells.stats[1][name] }
+    end
+
+    it("of windows whose distinct passed its limit", function()
+      -- Six values at 1 to 6, which lie in [-10, 10) and [0, 20).
+      assert.same({ slices = 2, cells = 2 }, counted({ 1, 2, 3, 4, 5, 6 }, "distinct_over"))
+      -- Three values of each slice pass it together, in [0, 20) alone.
+      assert.same({ slices = 1, cells = 1 }, counted({ 1, 2, 3, 1, 2, 3, 1, 2, 3, 4, 5, 6, 4, 5, 6 }, "distinct_over"))
+    end)
+
+    it("of values that an aggregate could not take, each once", function()
+      assert.same({ slices = 2, cells = 2 }, counted({ 1, "a", 2, "b" }, "values_skipped"))
+    end)
+  end)
+
+  describe("at the ends of the range", function()
+    local first, last = -9223372036854775807LL, 9223372036854775806LL
+    local function in_microseconds(how) return (streams.script(how):gsub('field = "t"', '%0, unit = "us"')) end
+
+    local function near(name, time_of)
+      it("for any size, hop and offset: " .. name, function()
+        streams.each(40, function(g, about)
+          about.script = in_microseconds { window = grid(g), aggregates = { "n", "s" } }
+          local records = {}
+          for id = 1, 30 do records[id] = { id = id, t = time_of(1 + g:rnd(200)), k = "k" .. g:rnd(2), v = g:rnd(10) } end
+          table.sort(records, function(a, b) return a.t < b.t end)
+          both(about.script, engine.encode(records, "msgpack"), { format = "msgpack" })
+        end)
+      end)
+    end
+    near("the first moments", function(n) return first + n end)
+    near("the last moments", function(n) return last - n end)
+
+    local function starts_of(t)
+      local records, starts = { { id = 1, t = t, k = "a", v = 1 } }, {}
+      local r = engine.run(in_microseconds { window = "ln.hopping(4, 2)", aggregates = { "n" } },
+        engine.encode(records, "msgpack"), { format = "msgpack", out = "json" })
+      for i, pane in ipairs(r.panes) do starts[i] = tostring(pane.start) .. " " .. tostring(pane["end"]) end
+      return starts
+    end
+
+    it("a window that would begin before the first moment begins there", function()
+      assert.same({ "-9223372036854775807LL -9223372036854775804LL", "-9223372036854775806LL -9223372036854775802LL" },
+        starts_of(first + 1))
+    end)
+
+    it("a window that would end after the last moment ends there, and nothing follows", function()
+      assert.same({ "9223372036854775802LL 9223372036854775806LL", "9223372036854775804LL 9223372036854775806LL" },
+        starts_of(last - 1))
     end)
   end)
 end)

@@ -9,6 +9,7 @@ local loader = require "lunette.loader"
 local value = require "lunette.value"
 
 local lib = ffi.lib
+local BYTES_MAX = 64 * 1024 * 1024 -- more than that is no output of a test, but one without an end
 local FORMATS = { json = lib.LN_FORMAT_JSON, msgpack = lib.LN_FORMAT_MSGPACK }
 
 local engine = {}
@@ -98,6 +99,8 @@ local function take(self, stream, into)
   local len = self.len
   local bytes = lib.ln_output_take(self.app.output, stream, len)
   if len[0] == 0 then return end
+  self.taken = self.taken + tonumber(len[0])
+  if self.taken > BYTES_MAX then error("the output does not end", 0) end
   into[#into + 1] = ffi.string(bytes, len[0])
   lib.ln_output_clear(self.app.output, stream)
 end
@@ -121,7 +124,7 @@ function engine.open(script, options)
   local self = setmetatable({
     app = app, format = options.out or options.format or "json", verified = options.verify ~= false,
     on_batch = options.on_batch, pane_bytes = {}, reject_bytes = {}, notices = {}, len = ffi.new "size_t[1]",
-    checks = 0,
+    checks = 0, taken = 0,
   }, Run)
   -- A pump may work through many batches: each is looked at when it is done.
   local work = app.work

@@ -1,9 +1,6 @@
 --- Random pipelines and random input for them, as texts: the same seed gives the same case on every machine.
 local M = {}
 
--- With every trigger, mode, window and watermark, or only with those of the first version.
-M.all = false
-
 local G = {}
 G.__index = G
 
@@ -45,26 +42,23 @@ function G:trigger(depth)
   local leaves = {
     function() return "ln.each()" end,
     function() return ("ln.after_count(%d)"):format(1 + self:rnd(5)) end,
-  }
-  if self.all then
-    leaves[3] = function()
+    function()
       return ("ln.every(%s%s)"):format(self:span(2 + self:rnd(9)), self:pick { "", "", ", { if_new = true }" })
-    end
-    leaves[4] = function()
-      return ("ln.every(%s, { time = 'event'%s })"):format(self:span(2 + self:rnd(9)),
-        self:pick { "", "", ", if_new = true" })
-    end
-    leaves[5] = function() return ("ln.after_delay(%s)"):format(self:span(1 + self:rnd(12))) end
-    leaves[6] = function() return ("ln.after_idle(%s)"):format(self:span(1 + self:rnd(12))) end
-    leaves[7] = function() return ("ln.when(function(w, r) return %s end)"):format(self:pick(predicates)) end
-    leaves[8] = function() return "ln.never()" end
-    if depth > 0 and self:chance(2) then
-      local word = self:pick { "any", "all", "sequence", "once" }
-      if word == "once" then return ("ln.once(%s)"):format(self:trigger(depth - 1)) end
-      local parts = {}
-      for i = 1, 1 + self:rnd(3) do parts[i] = self:trigger(depth - 1) end
-      return ("ln.%s { %s }"):format(word, table.concat(parts, ", "))
-    end
+    end,
+    function()
+      return ("ln.every(%s, { time = 'event'%s })"):format(self:span(2 + self:rnd(9)), self:pick { "", "", ", if_new = true" })
+    end,
+    function() return ("ln.after_delay(%s)"):format(self:span(1 + self:rnd(12))) end,
+    function() return ("ln.after_idle(%s)"):format(self:span(1 + self:rnd(12))) end,
+    function() return ("ln.when(function(w, r) return %s end)"):format(self:pick(predicates)) end,
+    function() return "ln.never()" end,
+  }
+  if depth > 0 and self:chance(2) then
+    local word = self:pick { "any", "all", "sequence", "once" }
+    if word == "once" then return ("ln.once(%s)"):format(self:trigger(depth - 1)) end
+    local parts = {}
+    for i = 1, 1 + self:rnd(3) do parts[i] = self:trigger(depth - 1) end
+    return ("ln.%s { %s }"):format(word, table.concat(parts, ", "))
   end
   return self:pick(leaves)()
 end
@@ -81,7 +75,7 @@ function G:assigner()
     "function(t, r) return t, t + r.len.x * S end",
   }
   local options = ""
-  if self.all and self:chance(2) then
+  if self:chance(2) then
     list = {
       "function(t, r) return t, t + r.len * S end",
       "function(t, r) return t - r.id % 7 * S, t + r.len * S end",
@@ -94,6 +88,10 @@ function G:assigner()
 end
 
 function G:window(fills)
+  if self.scattered and not fills then
+    self.grows = true
+    return ("ln.session(%s)"):format(self:span(2 + self:rnd(5)))
+  end
   local offset = self:pick { "", "", "", ", { offset = %s }" }:format(self:span(self:rnd(40) - 20))
   local roll = self:rnd(fills and 3 or 8)
   if roll == 0 then return ("ln.tumbling(%s%s)"):format(self:span(1 + self:rnd(20)), offset) end
@@ -106,7 +104,7 @@ function G:window(fills)
   self.grows = true
   local gap = 1 + self:rnd(12)
   local max = ""
-  if self.all and self:chance(2) then
+  if self:chance(2) then
     max = (", { max = %s }"):format(self:span(gap + self:rnd(20)))
   end
   return ("ln.session(%s%s)"):format(self:span(gap), max)
@@ -114,8 +112,8 @@ end
 
 function G:watermark()
   if self.time == '"processing"' then return "nil" end
-  local delay = "delay = " .. self:span(self:pick { 0, 1, 3, 8, 30 })
-  if not self.all or self:chance(2) then return self:chance(6) and "nil" or "{ " .. delay .. " }" end
+  local delay = "delay = " .. self:span(self:pick(self.scattered and { 20, 60 } or { 0, 1, 3, 8, 30 }))
+  if self:chance(2) then return self:chance(6) and "nil" or "{ " .. delay .. " }" end
   local mark = ("mark = function(r) if r.id %% %d == 0 then return r.ts - %s end end"):format(3 + self:rnd(4),
     number(self.step * self:rnd(5)))
   local list = {
@@ -185,9 +183,9 @@ local emits = {
 
 function G:script()
   local root = self:pick { "at", "at", "at", "default", "plain" }
-  local fill = self.all and root ~= "plain" and self:chance(5) and tostring(1 + self:rnd(3)) or "nil"
+  local fill = root ~= "plain" and self:chance(5) and tostring(1 + self:rnd(3)) or "nil"
   local trigger = "nil"
-  local depth = self.all and 3 or 0
+  local depth = 3
   if root == "at" then
     trigger = ("ln.at_watermark { early = %s, late = %s }"):format(
       self:pick { self:trigger(depth), self:trigger(depth), "nil" }, self:pick { self:trigger(depth), "nil" })
@@ -196,14 +194,14 @@ function G:script()
   end
   local emit = self:pick(emits)
   self.shaped = emit ~= "nil"
-  local modes = { "accumulating", "discarding", self.all and "retracting" or "discarding" }
+  local modes = { "accumulating", "discarding", "retracting" }
   local lines = {
     'local ln = require "lunette"',
     "return ln.pipeline {",
     "  time = " .. self.time .. ",",
     "  watermark = " .. self:watermark() .. ",",
     "  where = " .. self:pick(wheres) .. ",",
-    "  key = " .. self:pick(keys) .. ",",
+    "  key = " .. (self.scattered and "'host'" or self:pick(keys)) .. ",",
     "  window = " .. self:window(fill ~= "nil") .. ",",
     "  trigger = " .. trigger .. ",",
     "  lateness = " .. self:span(self:pick { 0, 0, 0, 5, 20, 60 }) .. ",",
@@ -270,6 +268,7 @@ function G:input(n)
   local out, k, at = {}, self:rnd(40), 0
   for id = 1, n do
     k = k + self:pick { 0, 0, 1, 1, 2, 3, self:chance(30) and 40 or 0, self:chance(80) and 3000 or 0 }
+    if self.scattered then k = 40 * math.floor(id / 25) + self:rnd(60) end
     at = at + self:pick { 0, 0, 1, 2, self:chance(20) and 25 or 0 }
     local back = (self:chance(3) and self:rnd(12) or 0) + (self:chance(25) and self:rnd(60) or 0)
     local ahead = self:chance(60) and self:rnd(50) or 0
@@ -283,12 +282,12 @@ function G:input(n)
 end
 
 -- A case: script, input, the clock's field; `shaped` where an emit changes the panes, `by_end` where windows of one
--- start are told apart by their end. Options: all, records, unit.
+-- start are told apart by their end. Options: records, unit.
 function M.case(seed, options)
   options = options or {}
-  local g = setmetatable({ state = seed * 7919 + 17, all = options.all == nil and M.all or options.all }, G)
+  local g = setmetatable({ state = seed * 7919 + 17 }, G)
   for _ = 1, 5 do g:rnd(2) end
-  local names = { "ms", "ms", "s", "us", "ns", "tick", g.all and "rfc3339" or "ms" }
+  local names = { "ms", "ms", "s", "us", "ns", "tick", "rfc3339" }
   g.unit = g:pick(names)
   g.unit = options.unit or g.unit
   g.step = g:pick(units[g.unit].steps)
@@ -296,6 +295,7 @@ function M.case(seed, options)
   g.fractions = (g.unit == "s" or g.unit == "ms") and g:chance(4)
   g.users = g:pick { 1, 3, 3, 40 }
   g.close = g:chance(3)
+  g.scattered = g:chance(6) -- many sessions that meet later: merges, withdrawals, stragglers
   g.clock_origin = g.close and g.origin < 1e18 and g.origin or g:rnd(100)
   g.time = ("{ field = 'ts', unit = '%s' }"):format(g.unit)
   if g.unit == "ms" and g.step == 1 and g:chance(8) then g.time = '"processing"' end
