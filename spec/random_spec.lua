@@ -94,7 +94,9 @@ describe("the program gives the same", function()
       for _ = 1, 2 do
         local input = generate.shuffled(case, 40)
         local got = ran(seed, script, input)
-        check(seed, #got.rejects > 0 and "rejects" or nil, { script = script })
+        for _, reject in ipairs(got.rejects) do -- a hop larger than the size leaves gaps: nothing else may be refused
+          check(seed, reject.reason ~= "no_window" and "rejects" or nil, { script = script })
+        end
         assert.equal(want, windows(consumer.replacing(got.panes, case.by_end), whole), "seed " .. seed)
       end
     end

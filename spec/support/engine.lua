@@ -99,9 +99,11 @@ local function take(self, stream, into)
   local len = self.len
   local bytes = lib.ln_output_take(self.app.output, stream, len)
   if len[0] == 0 then return end
-  self.taken = self.taken + tonumber(len[0])
-  if self.taken > BYTES_MAX then error("the output does not end", 0) end
-  into[#into + 1] = ffi.string(bytes, len[0])
+  if self.kept then
+    self.taken = self.taken + tonumber(len[0])
+    if self.taken > BYTES_MAX then error("the output does not end", 0) end
+    into[#into + 1] = ffi.string(bytes, len[0])
+  end
   lib.ln_output_clear(self.app.output, stream)
 end
 
@@ -113,7 +115,7 @@ function Run:collect()
 end
 
 --- Opens a script, or pipelines that have been loaded.
--- @param options { format, out, rows_max, clock, slices, verify = false, on_batch = function(pipeline, stats) }
+-- @param options { format, out, rows_max, clock, slices, verify = false, keep = false for no output, on_batch = function(pipeline, stats) }
 function engine.open(script, options)
   options = options or {}
   local pipelines = type(script) == "string" and engine.load(script) or script
@@ -123,7 +125,7 @@ function engine.open(script, options)
   })
   local self = setmetatable({
     app = app, format = options.out or options.format or "json", verified = options.verify ~= false,
-    on_batch = options.on_batch, pane_bytes = {}, reject_bytes = {}, notices = {}, len = ffi.new "size_t[1]",
+    kept = options.keep ~= false, on_batch = options.on_batch, pane_bytes = {}, reject_bytes = {}, notices = {}, len = ffi.new "size_t[1]",
     checks = 0, taken = 0,
   }, Run)
   -- A pump may work through many batches: each is looked at when it is done.

@@ -46,7 +46,8 @@ function G:trigger(depth)
       return ("ln.every(%s%s)"):format(self:span(2 + self:rnd(9)), self:pick { "", "", ", { if_new = true }" })
     end,
     function()
-      return ("ln.every(%s, { time = 'event'%s })"):format(self:span(2 + self:rnd(9)), self:pick { "", "", ", if_new = true" })
+      return ("ln.every(%s, { time = 'event'%s })"):format(self:span(2 + self:rnd(9)),
+        self:pick { "", "", ", if_new = true" })
     end,
     function() return ("ln.after_delay(%s)"):format(self:span(1 + self:rnd(12))) end,
     function() return ("ln.after_idle(%s)"):format(self:span(1 + self:rnd(12))) end,
