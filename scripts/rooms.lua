@@ -29,7 +29,9 @@ local modules = {
   ["lunette.trigger"] = { "lunette.node" },
   ["lunette.aggregate"] = { "lunette.node" },
   ["lunette.plan"] = { "lunette.node" },
-  ["lunette"] = { "lunette.node", "lunette.window", "lunette.trigger", "lunette.aggregate", "lunette.plan" },
+  ["lunette"] = { -- lunette.record only where a script copies a record, which takes a run
+    "lunette.node", "lunette.window", "lunette.trigger", "lunette.aggregate", "lunette.plan", "lunette.record",
+  },
   ["lunette.loader"] = { "lunette", "lunette.node", "lunette.plan" },
 
   ["lunette.ffi"] = { "lunette.cdef", "ffi" },
@@ -40,7 +42,8 @@ local modules = {
   ["lunette.question"] = { "lunette.ffi", "lunette.value" },
   ["lunette.lower"] = { "lunette.ffi" },
   ["lunette.driver"] = {
-    "lunette.ffi", "lunette.value", "lunette.record", "lunette.rows", "lunette.folds", "lunette.question", "lunette.lower",
+    "lunette.ffi", "lunette.value", "lunette.record", "lunette.rows", "lunette.folds", "lunette.question",
+    "lunette.lower",
   },
 
   ["lunette.host"] = { "lunette.ffi", "lunette.value", "lunette.loader", "lunette.driver" },
