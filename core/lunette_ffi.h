@@ -164,13 +164,32 @@ enum ln_unit { LN_UNIT_S = 0, LN_UNIT_MS, LN_UNIT_US, LN_UNIT_NS, LN_UNIT_TICK, 
 enum ln_time_kind { LN_TIME_COLUMN = 0, LN_TIME_PROCESSING };
 
 enum ln_aggregate_kind {
-    LN_COUNT = 0, LN_SUM, LN_MIN, LN_MAX, LN_AVG, LN_VARIANCE, LN_STDDEV, LN_FIRST, LN_LAST, LN_DISTINCT, LN_FOLD,
+    LN_COUNT = 0,
+    LN_SUM,
+    LN_MIN,
+    LN_MAX,
+    LN_AVG,
+    LN_VARIANCE,
+    LN_STDDEV,
+    LN_FIRST,
+    LN_LAST,
+    LN_DISTINCT,
+    LN_FOLD,
     LN_AGGREGATE_KINDS
 };
 
 enum ln_trigger_kind {
-    LN_NEVER = 0, LN_EACH, LN_AFTER_COUNT, LN_EVERY, LN_AFTER_DELAY, LN_AFTER_IDLE, LN_WHEN,
-    LN_ANY, LN_ALL, LN_SEQUENCE, LN_ONCE
+    LN_NEVER = 0,
+    LN_EACH,
+    LN_AFTER_COUNT,
+    LN_EVERY,
+    LN_AFTER_DELAY,
+    LN_AFTER_IDLE,
+    LN_WHEN,
+    LN_ANY,
+    LN_ALL,
+    LN_SEQUENCE,
+    LN_ONCE
 };
 
 /* One node of a trigger, compiled: children come before their parent, and the last node is the root. */
@@ -180,7 +199,7 @@ typedef struct ln_trigger_node {
     uint8_t if_new;     /* every */
     uint8_t step_slot;  /* sequence: its number among the trigger's sequences */
     uint64_t children;  /* bit i: node i is a part of this one, in the order of their numbers */
-    int64_t n;          /* after_count: records; every, after_delay, after_idle: microseconds; when: the function's number */
+    int64_t n; /* after_count: records; every, after_delay, after_idle: microseconds; when: the function's number */
 } ln_trigger_node;
 
 enum ln_trigger_limits { LN_TRIGGER_NODES = 64, LN_TRIGGER_SEQUENCES = 8 };
@@ -193,8 +212,8 @@ typedef struct ln_trigger {
 } ln_trigger;
 
 typedef struct ln_aggregate {
-    int32_t kind;   /* enum ln_aggregate_kind */
-    int32_t column; /* of the frame; -1: the record itself (count without a field, fold) */
+    int32_t kind;     /* enum ln_aggregate_kind */
+    int32_t column;   /* of the frame; -1: the record itself (count without a field, fold) */
     const char *name; /* borrowed for ln_engine_new only */
     size_t name_len;
 } ln_aggregate;
@@ -214,7 +233,7 @@ typedef struct ln_plan {
     int64_t delay_us;  /* INT64_MAX: nothing is promised but by marks */
     uint32_t sources_min;
     int64_t idle_us;      /* -1: no source is ever idle */
-    int advance_on_idle; /* when all sources are idle, W goes on with the clock */
+    int advance_on_idle;  /* when all sources are idle, W goes on with the clock */
     int64_t max_ahead_us; /* -1: no bound */
     int32_t key_column[16];
     uint32_t key_columns; /* 0: no key */
@@ -225,12 +244,12 @@ typedef struct ln_plan {
     int64_t slice_us; /* grid: windows share slices of this width, a divisor of size and hop; 0: a cell for each window.
                          Only where each window has exactly one pane, at its end: at_watermark without an early part,
                          no lateness, no fill, no folds */
-    int64_t gap_us; /* sessions; for a merging assigner its `longest` */
-    int64_t max_us; /* sessions; -1: none */
+    int64_t gap_us;   /* sessions; for a merging assigner its `longest` */
+    int64_t max_us;   /* sessions; -1: none */
     int64_t lateness_us;
     int panes; /* enum ln_panes_mode */
     int closing_always;
-    int64_t fill; /* 0: none */
+    int64_t fill;     /* 0: none */
     int at_watermark; /* trigger: early and late; else `early` alone stands for the whole */
     ln_trigger early, late;
     const ln_aggregate *aggregate; /* in the order of their names */
@@ -257,17 +276,24 @@ enum ln_row {
 };
 
 enum ln_reason {
-    LN_REASON_MALFORMED = 0, LN_REASON_NO_TIME, LN_REASON_FUTURE, LN_REASON_LATE, LN_REASON_NO_WINDOW,
-    LN_REASON_BAD_KEY, LN_REASON_SCRIPT_ERROR, LN_REASON_LIMIT, LN_REASONS
+    LN_REASON_MALFORMED = 0,
+    LN_REASON_NO_TIME,
+    LN_REASON_FUTURE,
+    LN_REASON_LATE,
+    LN_REASON_NO_WINDOW,
+    LN_REASON_BAD_KEY,
+    LN_REASON_SCRIPT_ERROR,
+    LN_REASON_LIMIT,
+    LN_REASONS
 };
 const char *ln_reason_name(int reason);
 
 /* The rows of the present batch as one pipeline sees them. */
 typedef struct ln_frame {
     uint32_t rows;
-    uint8_t *row;         /* enum ln_row of each row */
+    uint8_t *row;           /* enum ln_row of each row */
     const int64_t *time_us; /* of each row; set by ln_engine_judge */
-    ln_value **computed;  /* computed[c][r]: column computed_first + c of row r, for the driver to fill */
+    ln_value **computed;    /* computed[c][r]: column computed_first + c of row r, for the driver to fill */
 } ln_frame;
 
 /* Work for the driver, in order. */
@@ -279,7 +305,8 @@ enum ln_op_kind {
     LN_OP_WITHDRAW, /* the pane kept under handle a leaves again, as a withdrawal; the handle is then free */
     LN_OP_FORGET    /* handle a is free */
 };
-enum ln_row_held { LN_ROW_HELD = 0x40000000 }; /* a row from here up is a record of an earlier batch: see ln_engine_held */
+/* A row from here up is a record of an earlier batch: see ln_engine_held. */
+enum ln_row_held { LN_ROW_HELD = 0x40000000 };
 typedef struct ln_op {
     uint32_t kind;
     uint32_t a;
@@ -289,10 +316,10 @@ typedef struct ln_op {
 /* A predicate's question: is function `when` true for row `row` just added to this window? */
 typedef struct ln_question {
     uint32_t row;
-    uint32_t slot;     /* of the folds */
-    uint32_t count;    /* how many functions are asked */
-    uint8_t when[64];  /* their numbers */
-    uint8_t answer[64];/* to be filled: 0 or 1 */
+    uint32_t slot;      /* of the folds */
+    uint32_t count;     /* how many functions are asked */
+    uint8_t when[64];   /* their numbers */
+    uint8_t answer[64]; /* to be filled: 0 or 1 */
     int64_t start_us, end_us;
     uint32_t pane;
 } ln_question;
@@ -306,7 +333,7 @@ enum ln_step {
 
 typedef struct ln_stats {
     uint64_t read, aggregated, filtered, rejected[8];
-    uint64_t panes[3];       /* by timing: early, on_time, late */
+    uint64_t panes[3]; /* by timing: early, on_time, late */
     uint64_t withdrawals;
     uint64_t refusals_late;  /* windows that refused a record which another window took */
     uint64_t values_skipped; /* values that an aggregate could not take */
@@ -314,7 +341,7 @@ typedef struct ln_stats {
     uint64_t windows, keys;  /* alive now */
     uint64_t windows_opened;
     uint64_t state_bytes;
-    int64_t watermark_us;    /* INT64_MIN: none yet */
+    int64_t watermark_us; /* INT64_MIN: none yet */
 } ln_stats;
 
 typedef struct ln_engine ln_engine;

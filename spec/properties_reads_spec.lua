@@ -175,6 +175,33 @@ describe("the output does not depend on where the input is cut", function()
     end)
   end)
 
+  it("nor where a firing of thousands of windows is cut", function()
+    local lines = {}
+    for i = 1, 6000 do lines[i] = ('{"t":%d,"k":"a rather long name of a key %d","v":%d,"at":%d}\n'):format(i % 50, i % 3000, i % 7, i % 2) end
+    lines[#lines + 1] = '{"t":51,"k":"x","v":1,"at":100}\n{"t":1000,"k":"x","v":1,"at":101}\n{"t":1001,"k":"y","v":1,"at":300}\n'
+    local input = table.concat(lines)
+    for _, parts in ipairs {
+      { "ln.tumbling(100)", "nil", "s = ln.sum 'v'" },
+      { "ln.hopping(100, 50)", "nil", "s = ln.sum 'v'" },
+      { "ln.tumbling(100)", "ln.at_watermark { early = ln.any { ln.every(50), ln.after_delay(50) } }", "s = ln.sum 'v'" },
+      { "ln.session(90)", "ln.every(10, { time = 'event' })",
+        "f = ln.fold { init = function() return 0 end, add = function(a, r) return a + r.v end, merge = function(a, b) return a + b end }" },
+      { "ln.session(90, { max = 200 })", "ln.when(function(w, r) return r.v == 3 end)", "s = ln.sum 'v'" },
+    } do
+      local script = ([[local ln = require "lunette"
+        return ln.pipeline { time = { field = "t" }, key = "k", window = %s, trigger = %s, panes = "retracting",
+          watermark = { delay = 50 }, aggregate = { n = ln.count(), %s } }]]):format(unpack(parts))
+      local pipelines, options = engine.load(script), { clock = "at" }
+      local want = shown(engine.run(pipelines, input, options))
+      assert.is_true(#want > 300000)
+      for _, pieces in ipairs { 1000, 77777 } do
+        options.rows_max, options.pieces = pieces == 1000 and 7 or 1024, pieces
+        options.verify = pieces > 1000
+        assert_same(want, shown(engine.run(pipelines, input, options)), parts[1])
+      end
+    end
+  end)
+
   it("where the msgpack is broken: all before it counts, and the message is the same", function()
     streams.each(10, function(g)
       local script = 'local ln = require "lunette"\n' .. kinds[g:pick(names)] .. "\n"

@@ -1,5 +1,5 @@
-/* Assertions: a broken one is a bug of Lunette, never bad input. LN_ASSERT is for cheap checks and always on; LN_DASSERT
- * is compiled only where NDEBUG is not defined. One condition each. */
+/* Assertions: a broken one is a bug of Lunette, never bad input. LN_ASSERT is for cheap checks and always on;
+ * LN_DASSERT is compiled only where NDEBUG is not defined. One condition each. */
 #ifndef LN_BASE_ASSERT_H
 #define LN_BASE_ASSERT_H
 

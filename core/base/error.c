@@ -21,9 +21,7 @@ static const char *const texts[] = {
 };
 _Static_assert(sizeof texts / sizeof *texts == LN_ERR_COUNT, "each error has a text");
 
-const char *ln_strerror(int err) {
-    return err >= 0 && err < LN_ERR_COUNT ? texts[err] : "an unknown error";
-}
+const char *ln_strerror(int err) { return err >= 0 && err < LN_ERR_COUNT ? texts[err] : "an unknown error"; }
 
 const char *ln_version(void) { return LUNETTE_VERSION; }
 

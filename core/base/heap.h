@@ -1,6 +1,6 @@
-/* A binary heap of items by an int64, and among equal ones by a second number. The keys stand in the heap itself, so that
- * ordering touches no item. An item that is to be moved or removed while it is inside holds its place, which the heap
- * keeps up to date at a stated offset in it. */
+/* A binary heap of items by an int64, and among equal ones by a second number. The keys stand in the heap itself, so
+ * that ordering touches no item. An item that is to be moved or removed while it is inside holds its place, which the
+ * heap keeps up to date at a stated offset in it. */
 #ifndef LN_BASE_HEAP_H
 #define LN_BASE_HEAP_H
 

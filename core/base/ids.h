@@ -13,7 +13,8 @@ typedef struct ln_ids {
 /* 0 where memory is short. Room for giving the number back is made here, so that giving back never fails. */
 static inline uint32_t ln_ids_take(ln_ids *ids, ln_mem *mem) {
     if (ids->free_count) return ids->free[--ids->free_count];
-    if (ids->last == UINT32_MAX || ln_mem_grow(mem, &ids->free, &ids->free_cap, (size_t)ids->last + 1, sizeof *ids->free) < 0)
+    if (ids->last == UINT32_MAX ||
+        ln_mem_grow(mem, &ids->free, &ids->free_cap, (size_t)ids->last + 1, sizeof *ids->free) < 0)
         return 0;
     return ++ids->last;
 }

@@ -5,13 +5,14 @@
 
 #include <stdint.h>
 
-#define LN_PAST INT64_MIN          /* minus infinity: before every time */
-#define LN_FUTURE INT64_MAX        /* plus infinity: after every time */
+#define LN_PAST INT64_MIN           /* minus infinity: before every time */
+#define LN_FUTURE INT64_MAX         /* plus infinity: after every time */
 #define LN_TIME_MIN (INT64_MIN + 1) /* the first and the last time there is */
 #define LN_TIME_MAX (INT64_MAX - 1)
 
-static inline int64_t ln_time_clamp(int64_t t) {
-    return t < LN_TIME_MIN ? LN_TIME_MIN : t > LN_TIME_MAX ? LN_TIME_MAX : t;
+/* A time cut to the range of finite ones. */
+static inline int64_t ln_time_clamp(__int128 t) {
+    return t < LN_TIME_MIN ? LN_TIME_MIN : t > LN_TIME_MAX ? LN_TIME_MAX : (int64_t)t;
 }
 
 /* t + d; an infinite t stays what it is, a finite one stays finite. */

@@ -10,7 +10,7 @@ typedef struct ln_mem {
     /* Like realloc: new == 0 frees and returns NULL; NULL otherwise means failure, and p stays valid. */
     void *(*resize)(void *ctx, void *p, size_t old_bytes, size_t new_bytes);
     void *ctx;
-    size_t used;        /* bytes alive */
+    size_t used;          /* bytes alive */
     uint64_t allocations; /* calls that asked for memory, ever */
 } ln_mem;
 

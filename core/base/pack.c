@@ -21,11 +21,13 @@ void ln_pack_put(ln_buf *out, const ln_value *v) {
     case LN_INT: to = ln_pack_int(to, v->i); break;
     case LN_UINT: to = ln_pack_uint(to, v->u); break;
     case LN_DOUBLE: to = ln_pack_double(to, v->d); break;
-    case LN_TEXT: case LN_BYTES:
+    case LN_TEXT:
+    case LN_BYTES:
         ln_pack_put_head(out, v->type, v->len);
         ln_buf_append(out, v->at, v->len);
         return;
-    case LN_ARRAY: case LN_MAP: ln_buf_append(out, v->at, v->len); return;
+    case LN_ARRAY:
+    case LN_MAP: ln_buf_append(out, v->at, v->len); return;
     case LN_EXT: put_ext(out, v); return;
     default: *to++ = 0xc0; break;
     }

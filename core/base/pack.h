@@ -45,8 +45,10 @@ static inline uint8_t *ln_pack_double(uint8_t *to, double d) {
     return ln_pack_be(to, 0xcb, bits, 8);
 }
 
-/* A head whose shortest form holds its number in the first byte, or else stands in 8 (where tag8 is not 0), 16 or 32 bits. */
-static inline uint8_t *ln_pack_sized(uint8_t *to, uint32_t n, uint8_t fix, uint32_t fix_end, uint8_t tag8, uint8_t tag16) {
+/* A head whose shortest form holds its number in the first byte, or else stands in 8 (where tag8 is not 0), 16 or 32
+ * bits. */
+static inline uint8_t *ln_pack_sized(uint8_t *to, uint32_t n, uint8_t fix, uint32_t fix_end, uint8_t tag8,
+                                     uint8_t tag16) {
     if (n < fix_end) {
         *to = (uint8_t)(fix | n);
         return to + 1;

@@ -1,5 +1,5 @@
-/* Blocks of one size. What is given back is kept for the next to ask, up to a bound, past which it goes back to the heap:
- * windows that end together are as many as begin together. */
+/* Blocks of one size. What is given back is kept for the next to ask, up to a bound, past which it goes back to the
+ * heap: windows that end together are as many as begin together. */
 #ifndef LN_BASE_POOL_H
 #define LN_BASE_POOL_H
 

@@ -1,8 +1,8 @@
-/* Panes and rejects as msgpack maps, packed straight into the output: what is the same in every pane is written whole. */
+/* Panes and rejects as msgpack maps, packed straight into the output; what is the same in every pane is written whole. */
 #include "egress/encode.h"
 
 #include "base/pack.h"
-#include "window/time.h"
+#include "base/time.h"
 
 #include <string.h>
 
@@ -25,9 +25,19 @@ static void put_pipeline(ln_buf *into, const ln_pane_shape *shape) {
 
 static void put_timing(ln_buf *into, const ln_pane *pane) {
     switch (pane->timing) {
-    case LN_EARLY: PUT_PACKED(into, "\xa6timing\xa5" "early\xa5" "final"); break;
-    case LN_ON_TIME: PUT_PACKED(into, "\xa6timing\xa7on_time\xa5" "final"); break;
-    default: PUT_PACKED(into, "\xa6timing\xa4late\xa5" "final"); break;
+    case LN_EARLY:
+        PUT_PACKED(into, "\xa6timing\xa5"
+                         "early\xa5"
+                         "final");
+        break;
+    case LN_ON_TIME:
+        PUT_PACKED(into, "\xa6timing\xa7on_time\xa5"
+                         "final");
+        break;
+    default:
+        PUT_PACKED(into, "\xa6timing\xa4late\xa5"
+                         "final");
+        break;
     }
     ln_buf_byte(into, pane->final ? 0xc3 : 0xc2);
     if (pane->retract) PUT_PACKED(into, "\xa7retract\xc3");
@@ -35,7 +45,8 @@ static void put_timing(ln_buf *into, const ln_pane *pane) {
 
 static void put_absorbed(ln_buf *into, const ln_pane_shape *shape, const ln_pane *pane) {
     if (!pane->absorbed_count) return;
-    PUT_PACKED(into, "\xa8" "absorbed");
+    PUT_PACKED(into, "\xa8"
+                     "absorbed");
     ln_pack_put_head(into, LN_ARRAY, pane->absorbed_count);
     for (uint32_t i = 0; i < pane->absorbed_count; i++) put_time(into, pane->absorbed_us[i], shape->unit);
 }
@@ -59,7 +70,8 @@ void ln_encode_pane(ln_buf *into, const ln_pane_shape *shape, const ln_pane *pan
     ln_buf_append(into, pane->key, pane->key_len);
     PUT_PACKED(into, "\xa5start");
     put_time(into, pane->start_us, shape->unit);
-    PUT_PACKED(into, "\xa3" "end");
+    PUT_PACKED(into, "\xa3"
+                     "end");
     put_time(into, pane->end_us, shape->unit);
     PUT_PACKED(into, "\xa4pane");
     put_int(into, pane->index);

@@ -21,7 +21,11 @@ static void put(ln_buf *out, const char *text) { ln_buf_append(out, text, strlen
 
 /* Bytes of the well-formed UTF-8 character at s, or 0. */
 static size_t utf8_bytes(const uint8_t *s, const uint8_t *end) {
-    size_t n = *s < 0x80 ? 1 : *s >= 0xc2 && *s < 0xe0 ? 2 : *s >= 0xe0 && *s < 0xf0 ? 3 : *s >= 0xf0 && *s < 0xf5 ? 4 : 0;
+    size_t n = *s < 0x80                 ? 1
+               : *s >= 0xc2 && *s < 0xe0 ? 2
+               : *s >= 0xe0 && *s < 0xf0 ? 3
+               : *s >= 0xf0 && *s < 0xf5 ? 4
+                                         : 0;
     if (n == 0 || (size_t)(end - s) < n) return 0;
     for (size_t i = 1; i < n; i++)
         if ((s[i] & 0xc0) != 0x80) return 0;
@@ -93,8 +97,14 @@ static void put_scalar(ln_buf *out, const ln_value *v) {
     char text[32];
     switch (v->type) {
     case LN_BOOL: put(out, v->i ? "true" : "false"); return;
-    case LN_INT: snprintf(text, sizeof text, "%" PRId64, v->i); put(out, text); return;
-    case LN_UINT: snprintf(text, sizeof text, "%" PRIu64, v->u); put(out, text); return;
+    case LN_INT:
+        snprintf(text, sizeof text, "%" PRId64, v->i);
+        put(out, text);
+        return;
+    case LN_UINT:
+        snprintf(text, sizeof text, "%" PRIu64, v->u);
+        put(out, text);
+        return;
     case LN_DOUBLE: put_double(out, v->d); return;
     case LN_TEXT: put_text(out, v->at, v->len); return;
     case LN_BYTES: put_base64(out, v->at, v->len); return;

@@ -1,13 +1,13 @@
-/* The output: panes and rejects encoded into buffers until they are taken. Everything is msgpack inside; JSON is made of
- * it when it is taken. */
+/* The output: panes and rejects encoded into buffers until they are taken. Everything is msgpack inside; JSON is made
+ * of it when it is taken. */
 #include "base/assert.h"
 #include "base/pack.h"
 #include "egress/encode.h"
 #include "egress/json.h"
 
 typedef struct stream {
-    ln_buf packed; /* whole msgpack values, but for one being built */
-    ln_buf text;   /* the same as JSON lines */
+    ln_buf packed;  /* whole msgpack values, but for one being built */
+    ln_buf text;    /* the same as JSON lines */
     size_t written; /* bytes of `packed` that are in `text` */
 } stream;
 
@@ -23,8 +23,9 @@ struct ln_output {
 static stream *stream_of(ln_output *o, int which) { return which == LN_STREAM_PANES ? &o->panes : &o->rejects; }
 
 int ln_output_status(const ln_output *o) {
-    return o->panes.packed.failed || o->rejects.packed.failed || o->panes.text.failed || o->rejects.text.failed ? LN_ENOMEM
-                                                                                                               : LN_OK;
+    return o->panes.packed.failed || o->rejects.packed.failed || o->panes.text.failed || o->rejects.text.failed
+               ? LN_ENOMEM
+               : LN_OK;
 }
 
 static int take_pane(void *ctx, const ln_pane_shape *shape, const ln_pane *pane) {
@@ -61,8 +62,8 @@ ln_output *ln_output_new(int format) {
     ln_buf_init(&o->panes.text, &o->mem);
     ln_buf_init(&o->rejects.packed, &o->mem);
     ln_buf_init(&o->rejects.text, &o->mem);
-    o->sink = (struct ln_sink){
-        .ctx = o, .pane = take_pane, .stage = stage_pane, .reject = take_reject, .waiting = waiting};
+    o->sink =
+        (struct ln_sink){.ctx = o, .pane = take_pane, .stage = stage_pane, .reject = take_reject, .waiting = waiting};
     return o;
 }
 

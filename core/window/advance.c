@@ -1,6 +1,6 @@
-/* Moves W and the clock. A move of W visits every window whose end or expiry it passes, in order of (end, start, age), and
- * then asks the others where a trigger counts event time; a move of the clock asks those that a trigger by the clock may
- * concern. Both can be cut between two windows and go on later: nothing else happens in between. */
+/* Moves W and the clock. A move of W visits every window whose end or expiry it passes, in order of (end, start, age),
+ * and then asks the others where a trigger counts event time; a move of the clock asks those that a trigger by the
+ * clock may concern. Both can be cut between two windows and go on later: nothing else happens in between. */
 #include "window/state.h"
 
 #include <stdlib.h>
@@ -148,7 +148,8 @@ static int pass_due(ln_engine *e) {
         if (failed) return ln_engine_fail(e, LN_ENOMEM, "a firing");
         if (!c) break;
         if (c->after) __builtin_prefetch(c->after->key);
-        if ((e->sliced ? ln_slice_pass(e, c) : pass(e, c)) < 0) return e->failed ? -1 : ln_engine_fail(e, LN_ENOMEM, "a firing");
+        if ((e->sliced ? ln_slice_pass(e, c) : pass(e, c)) < 0)
+            return e->failed ? -1 : ln_engine_fail(e, LN_ENOMEM, "a firing");
     }
     return 1;
 }

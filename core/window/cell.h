@@ -21,26 +21,27 @@ struct ln_cell {
     ln_key *key;
     uint64_t age; /* of two windows with the same bounds the one opened first has the lower */
     ln_since since;
-    ln_kept last;       /* the pane before, where it may be withdrawn */
-    ln_kept *absorbed;  /* last panes of absorbed windows, not yet withdrawn (or, discarding, not yet named) */
+    ln_kept last;      /* the pane before, where it may be withdrawn */
+    ln_kept *absorbed; /* last panes of absorbed windows, not yet withdrawn (or, discarding, not yet named) */
     size_t absorbed_count, absorbed_cap;
-    struct ln_bucket *bucket; /* where it waits for W */
-    ln_cell *before, *after;  /* its neighbours there */
-    int64_t alarm_us;         /* the clock for which it is filed among the alarms; LN_FUTURE: not filed */
-    size_t alarm_at;          /* its place in the heap of alarms */
-    int64_t run;              /* fill: empty windows in a row up to here */
-    uint32_t index;           /* of the next pane */
-    uint32_t slot;            /* of its folds in the driver; 0 where there are none */
-    uint8_t on_time_done;     /* completed, or opened behind W */
-    uint8_t shown;            /* a pane has left */
-    uint8_t last_final;       /* and the last one was final */
-    uint8_t nonempty;         /* some record came */
+    struct ln_bucket *bucket;    /* where it waits for W */
+    ln_cell *before, *after;     /* its neighbours there */
+    int64_t alarm_us;            /* the clock for which it is filed among the alarms; LN_FUTURE: not filed */
+    size_t alarm_at;             /* its place in the heap of alarms */
+    int64_t run;                 /* fill: empty windows in a row up to here */
+    uint32_t index;              /* of the next pane */
+    uint32_t slot;               /* of its folds in the driver; 0 where there are none */
+    uint8_t on_time_done;        /* completed, or opened behind W */
+    uint8_t shown;               /* a pane has left */
+    uint8_t last_final;          /* and the last one was final */
+    uint8_t nonempty;            /* some record came */
+    uint8_t over;                /* a distinct has passed its limit, and that has been counted */
     _Alignas(8) uint8_t state[]; /* two ln_trigger_state where triggers keep any, then the aggregates */
 };
 
 /* A slice of the windows on a grid: what came in [start, end), once for all the windows that share it. */
 typedef struct ln_slice {
-    int64_t start_us, end_us; /* first, as in ln_span */
+    int64_t start_us, end_us;    /* first, as in ln_span */
     _Alignas(8) uint8_t state[]; /* the aggregates */
 } ln_slice;
 

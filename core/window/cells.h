@@ -1,5 +1,5 @@
-/* The open windows of one key (or its slices) in order of (start, end): an array in the middle of its memory, so that the
- * oldest leave and the newest come at the cost of a step. Searched from the newest. */
+/* The open windows of one key (or its slices) in order of (start, end): an array in the middle of its memory, so that
+ * the oldest leave and the newest come at the cost of a step. Searched from the newest. */
 #ifndef LN_WINDOW_CELLS_H
 #define LN_WINDOW_CELLS_H
 

@@ -1,6 +1,6 @@
-/* Windows that wait for W, by their end: a heap of buckets, one for each distinct end, each a list of cells. Windows on a
- * grid share their ends, so that a firing costs a step per window and not a heap operation. A cell whose end has grown
- * stays where it is until its bucket is due, and is filed anew then. */
+/* Windows that wait for W, by their end: a heap of buckets, one for each distinct end, each a list of cells. Windows
+ * on a grid share their ends, so that a firing costs a step per window and not a heap operation. A cell whose end has
+ * grown stays where it is until its bucket is due, and is filed anew then. */
 #ifndef LN_WINDOW_DEADLINES_H
 #define LN_WINDOW_DEADLINES_H
 
@@ -16,10 +16,10 @@ typedef struct ln_bucket {
 
 typedef struct ln_deadlines {
     ln_mem *mem;
-    ln_heap ends; /* of buckets */
+    ln_heap ends;      /* of buckets */
     ln_bucket **table; /* by end; open addressing, a power of two, at most half full */
     size_t slots;
-    ln_bucket *recent; /* the bucket filed to last */
+    ln_bucket *recent;    /* the bucket filed to last */
     uint8_t mixed_starts; /* windows with one end may have several starts */
 } ln_deadlines;
 

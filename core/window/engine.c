@@ -61,7 +61,8 @@ static int judge(ln_engine *e) {
     e->phase = LN_PHASE_AFTER;
     switch (e->rows.row[e->row]) {
     case LN_ROW_MALFORMED: return reject(e, LN_REASON_MALFORMED);
-    case LN_ROW_ERROR_TIME: case LN_ROW_ERROR: return reject(e, LN_REASON_SCRIPT_ERROR);
+    case LN_ROW_ERROR_TIME:
+    case LN_ROW_ERROR: return reject(e, LN_REASON_SCRIPT_ERROR);
     case LN_ROW_NO_TIME: return reject(e, LN_REASON_NO_TIME);
     case LN_ROW_FUTURE: return reject(e, LN_REASON_FUTURE);
     case LN_ROW_FILTERED:
@@ -165,9 +166,7 @@ static int work(ln_engine *e) {
     case LN_PHASE_IDLE: begin_move(e, e->rows.judged_us[e->row], LN_PHASE_JUDGE); return 1;
     case LN_PHASE_JUDGE: return judge(e) < 0 ? -1 : 1;
     case LN_PHASE_ANSWER: return ln_join_answered(e) < 0 ? -1 : 1;
-    case LN_PHASE_JOIN:
-        done = ln_join_next(e);
-        return done == 1 ? (settle(e) < 0 ? -1 : 1) : done;
+    case LN_PHASE_JOIN: done = ln_join_next(e); return done == 1 ? (settle(e) < 0 ? -1 : 1) : done;
     case LN_PHASE_AFTER: begin_move(e, e->rows.after_us[e->row], LN_PHASE_NEXT); return 1;
     case LN_PHASE_NEXT: next_row(e); return 1;
     case LN_PHASE_TICK:
@@ -290,7 +289,6 @@ int ln_engine_message(ln_engine *e, uint32_t row, const char *text, size_t len) 
 void ln_engine_stats(const ln_engine *e, ln_stats *out) {
     *out = e->stats;
     out->values_skipped = e->tally.skipped;
-    out->distinct_over = e->tally.distinct_over;
     out->windows = e->cells;
     out->keys = ln_keys_live(&e->keys);
     out->state_bytes = e->mem.used;
@@ -299,7 +297,8 @@ void ln_engine_stats(const ln_engine *e, ln_stats *out) {
 
 const char *ln_engine_error(const ln_engine *e) { return e->error; }
 
-static const char *const reasons[] = {"malformed", "no_time", "future", "late", "no_window", "bad_key", "script_error", "limit"};
+static const char *const reasons[] = {"malformed", "no_time", "future",       "late",
+                                      "no_window", "bad_key", "script_error", "limit"};
 _Static_assert(sizeof reasons / sizeof *reasons == LN_REASONS, "each reason has a name");
 
 const char *ln_reason_name(int reason) { return reason >= 0 && reason < LN_REASONS ? reasons[reason] : "unknown"; }

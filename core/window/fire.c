@@ -29,6 +29,10 @@ static void fill(ln_engine *e, ln_cell *c, ln_pane *pane) {
     for (uint32_t i = 0; i < e->plan.aggregates; i++) {
         e->ops[i]->result(ln_cell_aggregate(e, c, i), &e->values[i]);
         if (e->values[i].type == LN_DOUBLE && e->values[i].d != e->values[i].d) e->values[i].type = LN_NULL;
+        if (e->values[i].type == LN_NULL && e->plan.aggregate[i].kind == LN_DISTINCT && !c->over) {
+            c->over = 1;
+            e->stats.distinct_over++;
+        }
     }
 }
 
@@ -91,7 +95,8 @@ static int settle_absorbed(ln_engine *e, ln_cell *c, ln_pane *pane) {
 
 /* Keeps the pane where it may be withdrawn: always when retracting, and where another window may absorb this one. */
 static int keep(ln_engine *e, ln_cell *c, const ln_pane *pane, uint32_t *handle) {
-    int withdrawn = (e->plan.panes == LN_RETRACTING && !e->sliced) || (e->plan.merging && e->plan.panes == LN_ACCUMULATING);
+    int withdrawn =
+        (e->plan.panes == LN_RETRACTING && !e->sliced) || (e->plan.merging && e->plan.panes == LN_ACCUMULATING);
     *handle = 0;
     ln_kept_free(e, &c->last);
     c->last.start_us = c->start_us;
@@ -143,7 +148,9 @@ int ln_fire_preview(ln_engine *e, ln_cell *c, ln_buf *into) {
 
 /* ---- triggers --------------------------------------------------------------------------------------------------- */
 
-static int is_late_phase(const ln_engine *e, const ln_cell *c) { return e->plan.at_watermark && c->end_us <= e->now_us; }
+static int is_late_phase(const ln_engine *e, const ln_cell *c) {
+    return e->plan.at_watermark && c->end_us <= e->now_us;
+}
 
 const ln_trigger *ln_offer_trigger(const ln_engine *e, const ln_cell *c) {
     return is_late_phase(e, c) ? &e->plan.late : &e->plan.early;
@@ -163,7 +170,8 @@ uint64_t ln_offer_whens(ln_engine *e, ln_cell *c) {
     return whens & ln_trigger_asked(ln_offer_trigger(e, c), state_of(e, c, &fresh));
 }
 
-/* Files the window for that clock. One that is filed for an earlier one stays there, and is filed anew when that comes. */
+/* Files the window for that clock. One that is filed for an earlier one stays there, and is filed anew when that
+ * comes. */
 static int set_alarm(ln_engine *e, ln_cell *c, int64_t at_us) {
     int filed = c->alarm_us != LN_FUTURE;
     if (at_us >= c->alarm_us) return 0;

@@ -27,8 +27,8 @@ typedef struct ln_rows {
     uint32_t cap;   /* rows that the arrays below hold */
     uint8_t *row;
     int64_t *time_us, *clock_us;
-    int64_t *judged_us; /* W as the row finds it, after the clock has moved */
-    int64_t *after_us;  /* W as the row leaves it */
+    int64_t *judged_us;      /* W as the row finds it, after the clock has moved */
+    int64_t *after_us;       /* W as the row leaves it */
     ln_value *const *column; /* of the batch, up to plan->computed_first */
     ln_value **computed;
     ln_arena texts;    /* of computed columns and notes */

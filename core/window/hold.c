@@ -1,6 +1,6 @@
 /* Records of sessions with a maximum that wait until W is about to reach them, so that where a session is cut does not
- * depend on the order of arrival. Each is one block of memory with copies of the values that aggregates will ask for, and
- * of the whole record where a function will. */
+ * depend on the order of arrival. Each is one block of memory with copies of the values that aggregates will ask for,
+ * and of the whole record where a function will. */
 #include "window/state.h"
 
 #include <string.h>

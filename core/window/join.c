@@ -25,10 +25,6 @@ static void grid_begin(ln_engine *e, int64_t t) {
     j->first_us = j->hop_start_us - ((__int128)j->count - 1) * p->hop_us;
 }
 
-static int64_t clamped(__int128 t) {
-    return t < LN_TIME_MIN ? LN_TIME_MIN : t > LN_TIME_MAX ? LN_TIME_MAX : (int64_t)t;
-}
-
 static int same_bounds(const ln_bounds *a, const ln_bounds *b) {
     return a->start_us == b->start_us && a->end_us == b->end_us;
 }
@@ -73,8 +69,8 @@ static void window_of(const ln_engine *e, uint32_t i, int64_t *start_us, int64_t
     switch (e->plan.window) {
     case LN_WINDOW_GRID: {
         __int128 start = j->first_us + (__int128)i * e->plan.hop_us;
-        *start_us = clamped(start);
-        *end_us = clamped(start + e->plan.size_us);
+        *start_us = ln_time_clamp(start);
+        *end_us = ln_time_clamp(start + e->plan.size_us);
         return;
     }
     case LN_WINDOW_SESSION:
@@ -116,6 +112,7 @@ static uint32_t row_of(const ln_engine *e) { return e->join.held ? LN_ROW_HELD |
 
 int ln_join_add(ln_engine *e, uint8_t *aggregates) {
     const ln_held *held = e->join.held;
+    uint64_t skipped = e->tally.skipped;
     e->tally.time_us = e->join.time_us;
     e->tally.arrival = e->join.arrival;
     for (uint32_t i = 0; i < e->plan.aggregates; i++) {
@@ -130,6 +127,7 @@ int ln_join_add(ln_engine *e, uint8_t *aggregates) {
         }
         if (e->ops[i]->add(&e->tally, aggregates + ln_engine_offset(e, i), v) != LN_OK) return -1;
     }
+    if (e->join.taken) e->tally.skipped = skipped; /* a value is counted once, however many windows skip it */
     return 0;
 }
 
@@ -144,7 +142,8 @@ static int add(ln_engine *e, ln_cell *c) {
 static void ask(ln_engine *e, ln_cell *c, uint64_t whens) {
     const ln_trigger *trigger = ln_offer_trigger(e, c);
     ln_question *q = &e->question;
-    *q = (ln_question){.row = row_of(e), .slot = c->slot, .start_us = c->start_us, .end_us = c->end_us, .pane = c->index};
+    *q = (ln_question){
+        .row = row_of(e), .slot = c->slot, .start_us = c->start_us, .end_us = c->end_us, .pane = c->index};
     for (uint64_t rest = whens; rest; rest &= rest - 1)
         q->when[q->count++] = (uint8_t)trigger->node[__builtin_ctzll(rest)].n;
     e->join.asked = c;

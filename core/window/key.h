@@ -1,9 +1,9 @@
-/* Keys: their canonical form, and the table of those that hold state. A key's canonical form is msgpack in its shortest
- * encoding, with doubles that are whole numbers as integers, so that keys are equal exactly where their bytes are; it is
- * also how they leave in panes.
+/* Keys: their canonical form, and the table of those that hold state. A key's canonical form is msgpack in its
+ * shortest encoding, with doubles that are whole numbers as integers, so that keys are equal exactly where their bytes
+ * are; it is also how they leave in panes.
  *
- * A key lives as long as anything hangs on it, and then rests for a while, since many come back: at most as many rest as
- * live, the longest first to go, so that when the last window goes no key is left. */
+ * A key lives as long as anything hangs on it, and then rests for a while, since many come back: at most as many rest
+ * as live, the longest first to go, so that when the last window goes no key is left. */
 #ifndef LN_WINDOW_KEY_H
 #define LN_WINDOW_KEY_H
 
@@ -15,18 +15,18 @@ typedef struct ln_key {
     struct ln_key *before, *after; /* among those that rest */
     uint64_t hash;
     uint32_t len;
-    ln_cells open;        /* windows, in order of (start, end); or slices */
-    ln_cell *cursor;      /* where there are slices: the first window to complete */
-    ln_span *closed;      /* extents of expired windows, where they count, in order of their end */
+    ln_cells open;   /* windows, in order of (start, end); or slices */
+    ln_cell *cursor; /* where there are slices: the first window to complete */
+    ln_span *closed; /* extents of expired windows, where they count, in order of their end */
     uint32_t closed_first, closed_count;
     size_t closed_cap;
-    uint32_t waiting;     /* records that wait for W: sessions with a maximum */
+    uint32_t waiting; /* records that wait for W: sessions with a maximum */
     uint8_t resting;
     uint8_t bytes[];
 } ln_key;
 
-/* Appends the canonical form of a value that can be a key (null, a boolean, a number but NaN, a text, bytes, or an array
- * of these); 0, or -1 for any other, and then nothing is appended. A missing value counts as null. */
+/* Appends the canonical form of a value that can be a key (null, a boolean, a number but NaN, a text, bytes, or an
+ * array of these); 0, or -1 for any other, and then nothing is appended. A missing value counts as null. */
 int ln_key_encode(ln_buf *out, const ln_value *v);
 /* The same where arrays are refused: an element of a composite key. */
 int ln_key_encode_plain(ln_buf *out, const ln_value *v);
@@ -40,8 +40,8 @@ typedef struct ln_key_slot {
 
 typedef struct ln_keys {
     ln_mem *mem;
-    ln_key_slot *slot; /* open addressing, a power of two, at most two thirds full */
-    size_t slots, count;   /* all keys, those that rest included */
+    ln_key_slot *slot;          /* open addressing, a power of two, at most two thirds full */
+    size_t slots, count;        /* all keys, those that rest included */
     ln_key *longest, *shortest; /* of those that rest */
     size_t resting;
     uint64_t seed;

@@ -2,9 +2,10 @@
  * touch stay apart. What would become of the record is decided before anything is changed. */
 #include "window/state.h"
 
-/* Is a record with this own window beyond recall? It is once W has passed its end by the lateness, unless an open window
- * holds all of it; and always where it overlaps one that has expired: it would have belonged there. */
-static int is_late(const ln_engine *e, const ln_key *key, uint32_t first, uint32_t end, int64_t start_us, int64_t end_us) {
+/* Is a record with this own window beyond recall? It is once W has passed its end by the lateness, unless an open
+ * window holds all of it; and always where it overlaps one that has expired: it would have belonged there. */
+static int is_late(const ln_engine *e, const ln_key *key, uint32_t first, uint32_t end, int64_t start_us,
+                   int64_t end_us) {
     for (uint32_t i = key->closed_count; i-- > 0;) {
         const ln_span *x = &key->closed[key->closed_first + i];
         if (x->start_us < end_us && start_us < x->end_us) return 1;

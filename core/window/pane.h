@@ -10,8 +10,8 @@ enum ln_timing { LN_EARLY = 0, LN_ON_TIME, LN_LATE };
 
 /* How the engine shows times and names its values: what all panes of a pipeline have in common. */
 typedef struct ln_pane_shape {
-    int unit;               /* enum ln_unit: bounds leave in it */
-    const char *pipeline;   /* NULL where the pipeline's name is not shown */
+    int unit;             /* enum ln_unit: bounds leave in it */
+    const char *pipeline; /* NULL where the pipeline's name is not shown */
     size_t pipeline_len;
     const ln_aggregate *aggregate; /* names; values of folds are left out */
     uint32_t aggregates;

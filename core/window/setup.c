@@ -1,6 +1,6 @@
 /* Makes and frees an engine: copies the plan, lays out a window's state. */
+#include "base/time.h"
 #include "window/state.h"
-#include "window/time.h"
 
 #include <string.h>
 
@@ -66,15 +66,16 @@ static void survey_triggers(ln_engine *e) {
     }
 }
 
-ln_engine *ln_engine_new(const ln_plan *plan, const ln_sink *sink) {
-    ln_mem mem;
-    ln_engine *e;
-    ln_mem_init(&mem);
-    e = ln_mem_zero(&mem, sizeof *e);
+ln_engine *ln_engine_new_with(const ln_plan *plan, const ln_sink *sink, const ln_mem *mem) {
+    ln_mem own = *mem;
+    ln_engine *e = ln_mem_zero(&own, sizeof *e);
     if (!e) return NULL;
-    e->mem = mem;
+    e->mem = own;
     e->mem.used = 0;
     e->sink = sink;
+    ln_rows_init(&e->rows, &e->plan);
+    e->rows.mem.resize = mem->resize;
+    e->rows.mem.ctx = mem->ctx;
     if (copy_plan(e, plan) < 0 || lay_out(e) < 0) {
         ln_engine_delete(e);
         return NULL;
@@ -97,10 +98,15 @@ ln_engine *ln_engine_new(const ln_plan *plan, const ln_sink *sink) {
     ln_deadlines_init(&e->expiring, &e->mem, plan->window == LN_WINDOW_ASSIGNER);
     ln_heap_init(&e->alarms, &e->mem, offsetof(ln_cell, alarm_at));
     ln_heap_init(&e->waiting, &e->mem, LN_HEAP_NO_PLACE);
-    ln_rows_init(&e->rows, &e->plan);
     ln_buf_init(&e->staged, &e->rows.mem);
     ln_buf_init(&e->preview, &e->rows.mem);
     return e;
+}
+
+ln_engine *ln_engine_new(const ln_plan *plan, const ln_sink *sink) {
+    ln_mem mem;
+    ln_mem_init(&mem);
+    return ln_engine_new_with(plan, sink, &mem);
 }
 
 void ln_engine_delete(ln_engine *e) {

@@ -1,6 +1,6 @@
-/* The engine from inside: what its parts share. `store` opens and closes windows, `fire` makes panes, `join` puts a record
- * into its windows (`merge` and `slice` where these grow or share), `hold` keeps records that wait, `advance` moves the
- * clock and W, and `engine` leads them from row to row. Only this room includes it. */
+/* The engine from inside: what its parts share. `store` opens and closes windows, `fire` makes panes, `join` puts a
+ * record into its windows (`merge` and `slice` where these grow or share), `hold` keeps records that wait, `advance`
+ * moves the clock and W, and `engine` leads them from row to row. Only this room includes it. */
 #ifndef LN_WINDOW_STATE_H
 #define LN_WINDOW_STATE_H
 
@@ -14,18 +14,18 @@
 
 /* Where the engine stands between two steps. */
 enum ln_phase {
-    LN_PHASE_NONE = 0,     /* no batch */
-    LN_PHASE_ROW,          /* at the beginning of a row */
-    LN_PHASE_CLOCK,        /* the clock has moved: windows are asked */
-    LN_PHASE_IDLE,         /* W may move since sources became idle */
-    LN_PHASE_JUDGE,        /* the record's own fate */
-    LN_PHASE_JOIN,         /* one window after the other */
-    LN_PHASE_ANSWER,       /* a predicate has been asked */
-    LN_PHASE_AFTER,        /* W may move since the record was read */
-    LN_PHASE_NEXT,         /* the row is done */
-    LN_PHASE_TICK,         /* the clock moves without a record */
-    LN_PHASE_RELEASE,      /* W is about to move: records that wait for it join */
-    LN_PHASE_MOVING        /* W has moved: windows complete and expire */
+    LN_PHASE_NONE = 0, /* no batch */
+    LN_PHASE_ROW,      /* at the beginning of a row */
+    LN_PHASE_CLOCK,    /* the clock has moved: windows are asked */
+    LN_PHASE_IDLE,     /* W may move since sources became idle */
+    LN_PHASE_JUDGE,    /* the record's own fate */
+    LN_PHASE_JOIN,     /* one window after the other */
+    LN_PHASE_ANSWER,   /* a predicate has been asked */
+    LN_PHASE_AFTER,    /* W may move since the record was read */
+    LN_PHASE_NEXT,     /* the row is done */
+    LN_PHASE_TICK,     /* the clock moves without a record */
+    LN_PHASE_RELEASE,  /* W is about to move: records that wait for it join */
+    LN_PHASE_MOVING    /* W has moved: windows complete and expire */
 };
 
 /* An extent that an expired window has left with its key. Those of all keys are given up in the order of their ends. */
@@ -63,15 +63,15 @@ typedef struct ln_joining {
     const ln_held *held; /* NULL: the record is the present row */
     int64_t time_us;
     uint64_t arrival;
-    uint32_t next, count;   /* windows worked on, windows in all */
-    __int128 first_us;      /* grid: the first start, before it is cut to the range */
-    __int128 hop_start_us;  /* grid: the last start at or before the record before */
+    uint32_t next, count;  /* windows worked on, windows in all */
+    __int128 first_us;     /* grid: the first start, before it is cut to the range */
+    __int128 hop_start_us; /* grid: the last start at or before the record before */
     int hop_known;
-    size_t bounds;          /* assigner: the first of its windows in the frame */
+    size_t bounds; /* assigner: the first of its windows in the frame */
     uint32_t taken, late, limited;
-    ln_cell *asked;         /* the window that a predicate is asked about */
-    int back;               /* the phase in which to go on when it is answered */
-    uint64_t whens;         /* the nodes asked */
+    ln_cell *asked; /* the window that a predicate is asked about */
+    int back;       /* the phase in which to go on when it is answered */
+    uint64_t whens; /* the nodes asked */
 } ln_joining;
 
 struct ln_engine {
@@ -89,23 +89,23 @@ struct ln_engine {
     uint32_t cell_bytes;
     int stateful; /* triggers keep state */
     int folds;
-    int sliced;  /* windows share slices; each key has one cell, its cursor */
-    int extents; /* expired windows leave their extents: sessions, and others that merge */
+    int sliced;                       /* windows share slices; each key has one cell, its cursor */
+    int extents;                      /* expired windows leave their extents: sessions, and others that merge */
     uint64_t early_whens, late_whens; /* nodes that are predicates */
     int clock_every, clock_delays, event_every; /* what kinds of trigger there are at all */
 
     ln_pool cell_pool, slice_pool;
     ln_keys keys;
-    ln_watermark watermark;   /* of the input: runs ahead to the end of the batch */
-    ln_deadlines completing;  /* windows whose end W has not reached */
-    ln_deadlines expiring;    /* those that wait for end + lateness */
-    ln_heap alarms; /* windows by the clock at which a delay or an idleness may be due, each at most once */
+    ln_watermark watermark;  /* of the input: runs ahead to the end of the batch */
+    ln_deadlines completing; /* windows whose end W has not reached */
+    ln_deadlines expiring;   /* those that wait for end + lateness */
+    ln_heap alarms;          /* windows by the clock at which a delay or an idleness may be due, each at most once */
     ln_graves graves;
     ln_ids slots, handles, held_ids;
-    ln_heap waiting;   /* by (time, arrival) */
-    ln_held **held;    /* by id: those that wait, and those that the driver has still to see */
+    ln_heap waiting; /* by (time, arrival) */
+    ln_held **held;  /* by id: those that wait, and those that the driver has still to see */
     size_t held_cap;
-    ln_held **spent;   /* the latter */
+    ln_held **spent; /* the latter */
     size_t spent_count, spent_cap;
     ln_tally tally;
     uint64_t ages, arrivals;
@@ -131,7 +131,7 @@ struct ln_engine {
     size_t op_count, op_cap;
     int ops_taken;
     ln_buf staged;
-    ln_buf preview; /* the pane that a predicate is asked about */
+    ln_buf preview;   /* the pane that a predicate is asked about */
     ln_value *values; /* of the pane being made */
     int64_t *absorbed_us;
     size_t absorbed_cap;
@@ -140,6 +140,9 @@ struct ln_engine {
     ln_stats stats;
 };
 
+/* The same as ln_engine_new, with memory from elsewhere. `mem` is copied; what its functions stand on must outlive the
+ * engine. */
+ln_engine *ln_engine_new_with(const ln_plan *plan, const ln_sink *sink, const ln_mem *mem);
 /* The engine has failed; returns -1. */
 int ln_engine_fail(ln_engine *e, int err, const char *what);
 void ln_engine_op(ln_engine *e, uint32_t kind, uint32_t a, uint32_t b);
@@ -190,8 +193,8 @@ void ln_kept_free(ln_engine *e, ln_kept *kept);
 /* The pane that would leave now, as a msgpack map. */
 int ln_fire_preview(ln_engine *e, ln_cell *c, ln_buf *into);
 
-/* join: begins with the present row or with a record that has waited, then works until it is done (1), has to pause or to
- * ask (0), or fails (-1). */
+/* join: begins with the present row or with a record that has waited, then works until it is done (1), has to pause or
+ * to ask (0), or fails (-1). */
 void ln_join_begin(ln_engine *e, ln_key *key, int64_t time_us, uint64_t arrival, const ln_held *held);
 int ln_join_next(ln_engine *e);
 /* Adds the record to a state of aggregates, a cell's or a slice's, without the triggers before them. 0 or -1. */

@@ -1,5 +1,5 @@
-/* Opens and closes windows: cells, their place among the key's windows, the key itself, the extents that expired windows
- * leave behind. */
+/* Opens and closes windows: cells, their place among the key's windows, the key itself, the extents that expired
+ * windows leave behind. */
 #include "base/assert.h"
 #include "window/state.h"
 
@@ -117,7 +117,8 @@ void ln_store_bury(ln_engine *e) {
 }
 
 static int absorb(ln_engine *e, ln_cell *into, ln_kept *kept) {
-    if (ln_mem_grow(&e->mem, &into->absorbed, &into->absorbed_cap, into->absorbed_count + 1, sizeof *kept) < 0) return -1;
+    if (ln_mem_grow(&e->mem, &into->absorbed, &into->absorbed_cap, into->absorbed_count + 1, sizeof *kept) < 0)
+        return -1;
     into->absorbed[into->absorbed_count++] = *kept;
     *kept = (ln_kept){0};
     return 0;
@@ -129,7 +130,8 @@ int ln_store_merge(ln_engine *e, ln_cell *into, ln_cell *from) {
     from->absorbed_count = 0;
     if (from->shown && absorb(e, into, &from->last) < 0) return -1;
     for (uint32_t i = 0; i < e->plan.aggregates; i++)
-        if (ln_aggregate_merge(e->ops[i], &e->tally, ln_cell_aggregate(e, into, i), ln_cell_aggregate(e, from, i)) != LN_OK)
+        if (ln_aggregate_merge(e->ops[i], &e->tally, ln_cell_aggregate(e, into, i), ln_cell_aggregate(e, from, i)) !=
+            LN_OK)
             return -1;
     if (into->slot) ln_engine_op(e, LN_OP_MERGE, into->slot, from->slot);
     if (e->stateful) {

@@ -1,6 +1,6 @@
-/* Triggers: when a pane leaves. A trigger is a flat program of nodes, children before parents, and its state three small
- * words; no function here allocates, and nothing but predicates (`when`) needs an answer from outside. What has come
- * since the last pane is a fact of the window and passed in with each event. */
+/* Triggers: when a pane leaves. A trigger is a flat program of nodes, children before parents, and its state three
+ * small words; no function here allocates, and nothing but predicates (`when`) needs an answer from outside. What has
+ * come since the last pane is a fact of the window and passed in with each event. */
 #ifndef LN_WINDOW_TRIGGER_H
 #define LN_WINDOW_TRIGGER_H
 

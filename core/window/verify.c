@@ -9,7 +9,8 @@ static const char *verify_cell(const ln_engine *e, const ln_key *key, const ln_c
         return "a completed window waits for its end";
     if (c->bucket->owner == &e->expiring && e->plan.at_watermark && !c->on_time_done)
         return "a window that is not complete waits to expire";
-    if (e->phase == LN_PHASE_NONE && ln_engine_expiry(e, c->end_us) <= e->now_us) return "a window is open past its expiry";
+    if (e->phase == LN_PHASE_NONE && ln_engine_expiry(e, c->end_us) <= e->now_us)
+        return "a window is open past its expiry";
     if (e->folds != (c->slot != 0)) return "a window's folds have no slot";
     if (!c->nonempty && !e->plan.fill) return "a window holds no record";
     return NULL;
@@ -36,7 +37,7 @@ static const char *verify_slices(const ln_engine *e, const ln_key *key) {
     if (e->phase == LN_PHASE_NONE && cursor->end_us <= e->now_us) return "a cursor stands past its end";
     for (uint32_t i = 0; i < key->open.count; i++) {
         const ln_span *s = ln_cells_span(&key->open, i);
-        if (s->end_us - s->start_us != e->plan.slice_us) return "a slice is not as wide as slices are";
+        if ((__int128)s->end_us - s->start_us > e->plan.slice_us) return "a slice is wider than slices are";
         if (i && ln_cells_span(&key->open, i - 1)->start_us >= s->start_us) return "slices are out of order";
         if (s->start_us < cursor->start_us) return "a slice is left behind its last window";
     }
@@ -45,7 +46,8 @@ static const char *verify_slices(const ln_engine *e, const ln_key *key) {
 
 static const char *verify_key(const ln_engine *e, const ln_key *key, verify_counts *counts) {
     const char *wrong;
-    if (ln_key_idle(key) != key->resting && key != e->join.key) return "a key rests that holds something, or the reverse";
+    if (ln_key_idle(key) != key->resting && key != e->join.key)
+        return "a key rests that holds something, or the reverse";
     if (key->resting) return NULL;
     if (e->sliced) {
         counts->cells++;
@@ -90,6 +92,7 @@ const char *ln_engine_verify(const ln_engine *e) {
     if (!ln_heap_in_order(&e->alarms)) return "the heap of alarms is out of order";
     if ((wrong = ln_watermark_verify(&e->watermark))) return wrong;
     for (int i = 0; i < LN_REASONS; i++) rejected += e->stats.rejected[i];
-    if (e->stats.read != e->stats.aggregated + e->stats.filtered + rejected) return "the account of records does not hold";
+    if (e->stats.read != e->stats.aggregated + e->stats.filtered + rejected)
+        return "the account of records does not hold";
     return NULL;
 }

@@ -1,8 +1,9 @@
-/* The watermark: how far event time has come. Each source promises that nothing older than its promise follows; W is the
- * least promise of the sources that are not idle, and never goes back. Reads no clock: every call is told the time.
+/* The watermark: how far event time has come. Each source promises that nothing older than its promise follows; W is
+ * the least promise of the sources that are not idle, and never goes back. Reads no clock: every call is told the
+ * time.
  *
- * Active sources are held twice: in a heap by promise, whose top is W, and in a list by the clock at which they were last
- * heard, whose head is the next to become idle. */
+ * Active sources are held twice: in a heap by promise, whose top is W, and in a list by the clock at which they were
+ * last heard, whose head is the next to become idle. */
 #ifndef LN_WINDOW_WATERMARK_H
 #define LN_WINDOW_WATERMARK_H
 
@@ -11,9 +12,9 @@
 
 typedef struct ln_source {
     int64_t promise_us;
-    int64_t heard_us; /* clock at its last record */
+    int64_t heard_us;                 /* clock at its last record */
     struct ln_source *before, *after; /* by heard_us, while active */
-    size_t at;        /* its place in the heap, while active */
+    size_t at;                        /* its place in the heap, while active */
     int active;
     uint64_t hash;
     uint32_t len;
@@ -31,8 +32,8 @@ typedef struct ln_watermark {
     int64_t heard_us; /* clock at the last record of any source */
     ln_heap promises;
     ln_source *oldest, *newest; /* of the active ones */
-    ln_source *recent; /* the source found or added last */
-    ln_source **table; /* every source by name */
+    ln_source *recent;          /* the source found or added last */
+    ln_source **table;          /* every source by name */
     size_t slots, count;
     uint64_t seed;
 } ln_watermark;

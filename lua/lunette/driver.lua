@@ -1,5 +1,5 @@
---- The driver: pulls batches from the reader, calls the pipelines' functions over each in generated loops, and steps the
--- engines until the batch is worked off. Lua is entered once per batch; nothing in C calls Lua.
+--- The driver: pulls batches from the reader, calls the pipelines' functions over each in generated loops, and steps
+-- the engines until the batch is worked off. Lua is entered once per batch; nothing in C calls Lua.
 local ffi = require "lunette.ffi"
 local folds = require "lunette.folds"
 local lower = require "lunette.lower"
@@ -34,7 +34,7 @@ end
 local function listener(app, pipeline)
   return function(place, message)
     app.script_errors = app.script_errors + 1
-    local text = ("%s: %s: %s"):format(pipeline.name, place, text_of(message))
+    local text = ("%s: %s: %s"):format(pipeline.name, place, text_of(message)):gsub("%s*\n%s*", " ")
     if app.told[text] or app.told_count >= NOTICES_MAX then return end
     app.told[text], app.told_count = true, app.told_count + 1
     app.news[#app.news + 1] = text
@@ -107,7 +107,6 @@ end
 -- ---- the whole
 
 --- Opens checked pipelines over one input and one output.
--- @param options { in_format, out_format, rejects, clock, rows_max, seed, slices = false for a cell per window }
 function M.open(pipelines, options)
   local limits = ffi.new "ln_limits"
   for _, p in ipairs(pipelines) do
@@ -139,8 +138,8 @@ function M.open(pipelines, options)
   return app
 end
 
--- Works on the present batch; false where the output should be taken first. One pipeline goes through it at once; several
--- go row by row, so that what they write does not depend on where batches end.
+-- Works on the present batch; false where the output should be taken first. One pipeline goes through it at once;
+-- several go row by row, so that what they write does not depend on where batches end.
 function App:work()
   local parts = self.parts
   if #parts == 1 then return step(self, parts[1], ALL_ROWS) end
@@ -182,7 +181,6 @@ function App:tick(now_us)
 end
 
 --- Works on what the reader holds. `now_us` is the host's clock, in microseconds.
--- @return NEEDS_INPUT, DRAIN (take the output and call again) or BROKEN_INPUT (the reader tells why)
 function App:pump(now_us)
   while true do
     if self.batch then
@@ -207,7 +205,6 @@ function App:pump(now_us)
 end
 
 --- Completes every window: the input has ended.
--- @return NEEDS_INPUT when all is done, or DRAIN (take the output and call again)
 function App:finish(now_us)
   if not self.finishing then
     if (self.batch or self.ticking) and self:pump(now_us) == DRAIN then return DRAIN end

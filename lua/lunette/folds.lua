@@ -4,7 +4,8 @@ local ffi = require "lunette.ffi"
 local value = require "lunette.value"
 
 local lib, null = ffi.lib, value.null
-local ADD, MERGE, CLEAR, PANE, WITHDRAW = lib.LN_OP_ADD, lib.LN_OP_MERGE, lib.LN_OP_CLEAR, lib.LN_OP_PANE, lib.LN_OP_WITHDRAW
+local ADD, MERGE, CLEAR = lib.LN_OP_ADD, lib.LN_OP_MERGE, lib.LN_OP_CLEAR
+local PANE, WITHDRAW = lib.LN_OP_PANE, lib.LN_OP_WITHDRAW
 
 local M = {}
 M.__index = M
@@ -13,8 +14,6 @@ M.__index = M
 local BROKEN = {}
 
 --- @param context { engine, output, record, move }
--- @param folds the pipeline's folds, in the order of their names
--- @param failed heard with (place, message) of each error in a function
 function M.new(p, folds, context, failed)
   local self = setmetatable({
     emit = p.emit,
@@ -32,8 +31,8 @@ function M.new(p, folds, context, failed)
   return self
 end
 
--- The loop over operations that add records, up to the first of another kind, generated so that the folds' functions are
--- part of its trace. Returns the operation at which it stopped.
+-- The loop over operations that add records, up to the first of another kind, generated so that the folds' functions
+-- are part of its trace. Returns the operation at which it stopped.
 function M:compile_add()
   local lines = { "local folds, held, record, move, at, BROKEN, ADD, engine = ..." }
   local function line(...) lines[#lines + 1] = (...):format(select(2, ...)) end
@@ -146,14 +145,19 @@ function M:send(bytes)
   lib.ln_output_raw(output, bytes, #bytes)
 end
 
--- The next staged pane, finished: its folds' values in place. Values that can't leave a script are null.
+-- The next staged pane, finished: its folds' values in place. A value that can't leave a script is null.
 function M:pack(pane, slot)
   if #self.folds == 0 then return value.pack(pane) end
   self:results(pane.value, slot, null)
   local ok, bytes = pcall(value.pack, pane)
   if ok then return bytes end
-  self.failed("result of a fold", bytes)
-  for _, fold in ipairs(self.folds) do pane.value[fold.name] = null end
+  for _, fold in ipairs(self.folds) do
+    local fits, message = pcall(value.pack, pane.value[fold.name])
+    if not fits then
+      self.failed("result of fold " .. fold.name, message)
+      pane.value[fold.name] = null
+    end
+  end
   return value.pack(pane)
 end
 

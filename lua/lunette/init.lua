@@ -85,8 +85,8 @@ function M.param(name, default)
   return params.get(origin, name, default)
 end
 
---- A record as a plain table. The record that a function is given is a view of the present one, valid during the call and
--- without `pairs`; what must outlive it, or be walked through, is copied. Raises for anything else. Since 0.1.
+--- A record as a plain table. The record that a function is given is a view of the present one, valid during the call
+-- and without `pairs`; what must outlive it, or be walked through, is copied. Raises for anything else. Since 0.1.
 ---@param record table
 ---@return table
 function M.copy(record)
@@ -147,7 +147,8 @@ table.sort(words)
 -- would have made, and the script goes on.
 return setmetatable(M, {
   __index = function(_, name)
-    local text = ("ln.%s: no such word: %s"):format(tostring(name), suggest.how(name, words, "see the reference of words"))
+    local how = suggest.how(name, words, "see the reference of words")
+    local text = ("ln.%s: no such word: %s"):format(tostring(name), how)
     if not params.note(node.caller() .. ": " .. text) then error(text, 2) end
     return function(...) return (node.make("unknown", tostring(name), {}, ...)) end
   end,

@@ -9,16 +9,17 @@ local M = {}
 local WINDOWS = { grid = lib.LN_WINDOW_GRID, session = lib.LN_WINDOW_SESSION, global = lib.LN_WINDOW_GLOBAL,
   assigner = lib.LN_WINDOW_ASSIGNER }
 local PANES = { accumulating = lib.LN_ACCUMULATING, discarding = lib.LN_DISCARDING, retracting = lib.LN_RETRACTING }
-local UNITS = { s = lib.LN_UNIT_S, ms = lib.LN_UNIT_MS, us = lib.LN_UNIT_US, ns = lib.LN_UNIT_NS, tick = lib.LN_UNIT_TICK,
-  rfc3339 = lib.LN_UNIT_RFC3339 }
+local UNITS = { s = lib.LN_UNIT_S, ms = lib.LN_UNIT_MS, us = lib.LN_UNIT_US, ns = lib.LN_UNIT_NS,
+  tick = lib.LN_UNIT_TICK, rfc3339 = lib.LN_UNIT_RFC3339 }
 local AGGREGATES = { count = lib.LN_COUNT, sum = lib.LN_SUM, min = lib.LN_MIN, max = lib.LN_MAX, avg = lib.LN_AVG,
   variance = lib.LN_VARIANCE, stddev = lib.LN_STDDEV, first = lib.LN_FIRST, last = lib.LN_LAST,
   distinct = lib.LN_DISTINCT, fold = lib.LN_FOLD }
 local TRIGGERS = { never = lib.LN_NEVER, each = lib.LN_EACH, after_count = lib.LN_AFTER_COUNT, every = lib.LN_EVERY,
-  after_delay = lib.LN_AFTER_DELAY, after_idle = lib.LN_AFTER_IDLE, when = lib.LN_WHEN, any = lib.LN_ANY, all = lib.LN_ALL,
-  sequence = lib.LN_SEQUENCE, once = lib.LN_ONCE }
+  after_delay = lib.LN_AFTER_DELAY, after_idle = lib.LN_AFTER_IDLE, when = lib.LN_WHEN, any = lib.LN_ANY,
+  all = lib.LN_ALL, sequence = lib.LN_SEQUENCE, once = lib.LN_ONCE }
 
--- Appends a trigger's nodes, parts before the whole; returns the number of the last. Predicates are numbered in `whens`.
+-- Appends a trigger's nodes, parts before the whole; returns the number of the last. Predicates are numbered in
+-- `whens`.
 local function add_node(trigger, t, whens)
   local children = 0ULL
   for _, part in ipairs(t.list or { t.trigger }) do
@@ -97,7 +98,6 @@ local function lower_watermark(plan, w, column)
 end
 
 --- The columns of the reader that a pipeline's fields need, asked for in one go: computed columns come behind them.
--- @return a function from a path to its number
 local function columns_of(reader, view)
   return function(path)
     local column = lib.ln_reader_column(reader, path, #path)
@@ -175,15 +175,15 @@ function M.engine(p, reader, view, sink, options, first)
   plan.name, plan.name_len, plan.show_name = p.name, #p.name, options.show_name and 1 or 0
   plan.unit = UNITS[p.time.unit]
   plan.time_kind = p.time.kind == "processing" and lib.LN_TIME_PROCESSING or lib.LN_TIME_COLUMN
-  plan.time_column = p.time.kind == "field" and column(p.time.path) or p.time.kind == "function" and compute("time", p.time.fn)
-    or -1
+  plan.time_column = p.time.kind == "field" and column(p.time.path)
+    or p.time.kind == "function" and compute("time", p.time.fn) or -1
   plan.clock_column = options.clock and column(options.clock) or -1
   plan.mark_column = p.watermark.mark and compute("mark", p.watermark.mark) or -1
   lower_watermark(plan, p.watermark, column)
   lower_key(plan, p.key, column, compute)
   lower_window(plan, p.window)
   lower_trigger(plan, p.trigger, whens)
-  local list, folds = lower_aggregates(plan, p, column, compute) -- `list` is held here: the plan points to it
+  local list, folds = lower_aggregates(plan, p, column, compute)
   plan.slice_us = options.slices ~= false and M.slices(p) or 0
   plan.lateness_us, plan.panes = p.lateness_us, PANES[p.panes]
   plan.closing_always, plan.fill = p.closing_always and 1 or 0, p.fill or 0
@@ -192,7 +192,7 @@ function M.engine(p, reader, view, sink, options, first)
   lower_limits(plan, p.limits)
   plan.hash_seed = options.seed or 0
   local engine = ffi.owned(lib.ln_engine_new(plan, sink), lib.ln_engine_delete)
-  plan.aggregate, list = nil, nil
+  plan.aggregate = list and nil -- the list must live until here, since the plan pointed to it
   return { engine = engine, computed = computed, folds = folds, whens = whens }
 end
 

@@ -1,7 +1,7 @@
---- What a script's functions see of a record: `r.name` reads a field of the present row. There is one such view for each
--- reader, moved from row to row, so it holds no values itself and must not be kept past the call; `ln.copy(r)` gives a
--- table that may be. A field that is no column yet is looked up in the record's bytes, and is a column from the next
--- batch on.
+--- What a script's functions see of a record: `r.name` reads a field of the present row. There is one such view for
+-- each reader, moved from row to row, so it holds no values itself and must not be kept past the call; `ln.copy(r)`
+-- gives a table that may be. A field that is no column yet is looked up in the record's bytes, and is a column from
+-- the next batch on.
 local ffi = require "lunette.ffi"
 local value = require "lunette.value"
 

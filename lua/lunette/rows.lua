@@ -69,8 +69,8 @@ local function main_pass(p, context, computed)
   end
   if p.window.kind == "assigner" then
     fns[#fns + 1] = p.window.fn
-    lines[#lines + 1] = ("at.state = ERROR_FIELD window(row, f%d(lib.ln_time_number(time_us[row], %d), record))"):format(
-      #fns, context.unit)
+    lines[#lines + 1] = ("at.state = ERROR_FIELD window(row, f%d(lib.ln_time_number(time_us[row], %d), record))")
+      :format(#fns, context.unit)
   end
   if #fns == 0 then return end
   if p.where then lines[#lines + 1] = "end" end
@@ -99,7 +99,6 @@ local function window_taker(p, engine)
 end
 
 --- The passes of a pipeline, each nil where it has no function to call: `time`, `mark`, `main`.
--- @param context { engine, record, move, unit (as a number) }
 function M.passes(p, context, computed)
   context.at = { row = 0, state = 0 }
   context.window = window_taker(p, context.engine)

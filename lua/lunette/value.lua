@@ -6,8 +6,8 @@ local node = require "lunette.node"
 local lib, text_of, floor = ffi.lib, ffi.string, math.floor
 local null = node.null
 
-local NULL, BOOL, INT, UINT, DOUBLE, TEXT, BYTES, ARRAY, MAP = lib.LN_NULL, lib.LN_BOOL, lib.LN_INT, lib.LN_UINT, lib.LN_DOUBLE,
-  lib.LN_TEXT, lib.LN_BYTES, lib.LN_ARRAY, lib.LN_MAP
+local NULL, BOOL, INT, UINT, DOUBLE = lib.LN_NULL, lib.LN_BOOL, lib.LN_INT, lib.LN_UINT, lib.LN_DOUBLE
+local TEXT, BYTES, ARRAY, MAP = lib.LN_TEXT, lib.LN_BYTES, lib.LN_ARRAY, lib.LN_MAP
 local EXACT = 2 ^ 53
 local DEPTH_MAX = 100
 
@@ -95,7 +95,9 @@ local function is_exact(x) return x >= -EXACT and x <= EXACT and floor(x) == x e
 
 -- The names of a pane come in their usual order, all others by their text.
 local rank = {}
-for i, name in ipairs { "pipeline", "key", "start", "end", "pane", "timing", "final", "retract", "absorbed", "value" } do
+for i, name in ipairs {
+  "pipeline", "key", "start", "end", "pane", "timing", "final", "retract", "absorbed", "value",
+} do
   rank[name] = i
 end
 

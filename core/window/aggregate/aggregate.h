@@ -12,10 +12,9 @@ typedef struct ln_tally {
     ln_mem *mem;
     ln_buf scratch;
     int64_t time_us;
-    uint64_t arrival;         /* of the record, counted from the first */
+    uint64_t arrival; /* of the record, counted from the first */
     uint64_t distinct_max;
-    uint64_t skipped;         /* values that an aggregate could not take */
-    uint64_t distinct_over;   /* sets that passed distinct_max */
+    uint64_t skipped;       /* values that an aggregate could not take */
     uint64_t seed;
 } ln_tally;
 
@@ -33,8 +32,8 @@ typedef struct ln_aggregate_ops {
     void (*clear)(ln_tally *t, void *state);
 } ln_aggregate_ops;
 
-extern const ln_aggregate_ops ln_count_ops, ln_sum_ops, ln_min_ops, ln_max_ops, ln_avg_ops, ln_variance_ops, ln_stddev_ops,
-    ln_first_ops, ln_last_ops, ln_distinct_ops, ln_fold_ops;
+extern const ln_aggregate_ops ln_count_ops, ln_sum_ops, ln_min_ops, ln_max_ops, ln_avg_ops, ln_variance_ops,
+    ln_stddev_ops, ln_first_ops, ln_last_ops, ln_distinct_ops, ln_fold_ops;
 
 const ln_aggregate_ops *ln_aggregate_find(int kind);
 

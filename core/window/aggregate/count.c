@@ -15,7 +15,7 @@ static int take(ln_tally *t, void *into, const void *from) {
 }
 
 static void result(const void *state, ln_value *out) {
-    *out = (ln_value){.type = LN_INT, .i = (int64_t)*(const uint64_t *)state};
+    *out = (ln_value){.type = LN_INT, .i = (int64_t) * (const uint64_t *)state};
 }
 
 const ln_aggregate_ops ln_count_ops = {.size = sizeof(uint64_t), .add = add, .take = take, .result = result};

@@ -44,7 +44,6 @@ static void give_up(ln_tally *t, set *s) {
     ln_mem_free(t->mem, s->place, s->places * sizeof(member));
     s->place = NULL;
     s->places = s->count = 0;
-    if (!s->over) t->distinct_over++;
     s->over = 1;
 }
 

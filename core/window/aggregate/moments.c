@@ -1,5 +1,5 @@
-/* variance and stddev of a sample: count, mean and the sum of squared distances from it, kept as Welford does and joined
- * as Chan does, which never subtracts two large squares. */
+/* variance and stddev of a sample: count, mean and the sum of squared distances from it, kept as Welford does and
+ * joined as Chan does, which never subtracts two large squares. */
 #include "base/number.h"
 #include "window/aggregate/aggregate.h"
 

@@ -1,5 +1,5 @@
-/* sum and avg. Whole numbers are added exactly in 128 bits, doubles apart from them with Neumaier's compensation, so that
- * neither the order of whole numbers nor the company of doubles changes their sum. */
+/* sum and avg. Whole numbers are added exactly in 128 bits, doubles apart from them with Neumaier's compensation, so
+ * that neither the order of whole numbers nor the company of doubles changes their sum. */
 #include "base/number.h"
 #include "window/aggregate/aggregate.h"
 

@@ -1,5 +1,5 @@
---- What a script does to its loader while it loads: the values of `--set name=value` it asks for, and problems that need
--- not stop it.
+--- What a script does to its loader while it loads: the values of `--set name=value` it asks for, and problems that
+-- need not stop it.
 local suggest = require "lunette.plan.suggest"
 
 local M = {}

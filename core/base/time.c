@@ -1,5 +1,5 @@
 /* A record's time and a pipeline's unit. */
-#include "window/time.h"
+#include "base/time.h"
 
 #include "base/instant.h"
 #include "base/msgpack.h"
