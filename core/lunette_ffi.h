@@ -1,10 +1,10 @@
 /* What Lua may call: enums, structs and functions, in plain C without a preprocessor line, since this text is both
  * included by C and handed to ffi.cdef. Everything declared here is exported from liblunette-core; nothing else is.
  *
- * One law of ownership: inputs are borrowed for the call; what `new` returns is yours until `delete`; a view (a pointer
- * obtained from an object) lives until the next call on the same object. No function here is thread-safe for one
- * object; objects that do not share anything may live on different threads. Times are int64 microseconds (in ticks:
- * counts) unless a name says otherwise. All of this is since 0.1. */
+ * One law of ownership: inputs are borrowed for the call; what `new` returns is yours until `delete`; a view (a
+ * pointer obtained from an object) lives until the next call on the same object, unless a comment says longer. No
+ * function here is thread-safe for one object; objects that do not share anything may live on different threads. Times
+ * are int64 microseconds (in ticks: counts) unless a name says otherwise. All of this is since 0.1. */
 
 /* ---- errors ---------------------------------------------------------------------------------------------------- */
 
@@ -18,7 +18,7 @@ enum ln_err {
     LN_ERECORD,    /* a record larger than limits.record_bytes */
     LN_EELEMENTS,  /* a record of more values than limits.elements */
     LN_EJSON,      /* a line that is not JSON */
-    LN_EBIGINT,    /* a whole number outside of 64 bits, which could not stay exact */
+    LN_EBIGINT,    /* a number out of range: a whole one beyond 64 bits could not stay exact */
     LN_EFIELDS,    /* more fields than a pipeline can have */
     LN_ECLOSED,    /* the object has failed before and takes nothing more */
     LN_ERR_COUNT
@@ -66,7 +66,8 @@ typedef struct ln_limits {
     uint64_t record_bytes;    /* one record, encoded; default 4 MiB */
     uint32_t nesting;         /* maps and arrays within each other, the record itself being 1; default 32 */
     uint32_t elements;        /* values in one record, names of fields included; default 65,536 */
-    uint64_t state_bytes;     /* windows, keys and aggregates of a pipeline; default 1 GiB */
+    uint64_t state_bytes;     /* of a pipeline, asked when a key, a window or a waiting record is new: the values that
+                                 open windows keep may grow past it, and what Lua keeps is not counted; default 1 GiB */
     uint64_t distinct_values; /* values held by one exact distinct of one window; default 1,000,000 */
 } ln_limits;
 
@@ -152,7 +153,7 @@ void ln_output_array(ln_output *o, uint32_t n);
 void ln_output_map(ln_output *o, uint32_t n);
 /* A value that is encoded already. */
 void ln_output_raw(ln_output *o, const char *bytes, size_t len);
-/* Takes back everything built since the last whole value. */
+/* Marks where a value begins; rewind takes back everything built since. ln_output_clear drops the mark. */
 void ln_output_mark(ln_output *o);
 void ln_output_rewind(ln_output *o);
 
@@ -221,7 +222,7 @@ typedef struct ln_aggregate {
 /* Everything the engine must know of a pipeline. Columns are numbers of the batch's columns; those from
  * `computed_first` up are the frame's own, filled by the driver before each step. */
 typedef struct ln_plan {
-    const char *name;
+    const char *name; /* borrowed for ln_engine_new only */
     size_t name_len;
     int show_name; /* panes and rejects carry the pipeline's name */
     int time_kind;
@@ -338,8 +339,8 @@ typedef struct ln_stats {
     uint64_t refusals_late;  /* windows that refused a record which another window took */
     uint64_t values_skipped; /* values that an aggregate could not take */
     uint64_t distinct_over;  /* windows whose exact distinct passed its limit: it shows null */
-    uint64_t windows, keys;  /* alive now */
-    uint64_t windows_opened;
+    uint64_t windows, keys;  /* alive now; where windows share slices, one window is counted for each key */
+    uint64_t windows_opened; /* ever; where windows share slices, those that were completed */
     uint64_t state_bytes;
     int64_t watermark_us; /* INT64_MIN: none yet */
 } ln_stats;
@@ -352,12 +353,15 @@ void ln_engine_delete(ln_engine *e);
 /* The sink that encodes into an output. */
 const ln_sink *ln_output_sink(ln_output *o);
 
-/* Begins a batch, which must live until the step that ends it: fills the frame's `row` with what is known before any
- * time is: LN_ROW_MALFORMED or LN_ROW_TAKE. `now_us` is the clock, unless the plan has a clock column. */
+/* Begins a batch, which must live until the step that ends it; the batch before, clock move or finish must be worked
+ * off (else the process is aborted: a bug of the caller). LN_ECLOSED after a failure. Fills the frame's `row` with
+ * what is known before any time is: LN_ROW_MALFORMED or LN_ROW_TAKE. `now_us` is the clock, unless the plan has a
+ * clock column. */
 int ln_engine_begin(ln_engine *e, const ln_batch *batch, int64_t now_us);
-/* The frame of the present batch, a view. */
+/* The frame of the present batch; lives as long as the batch. */
 ln_frame *ln_engine_frame(ln_engine *e);
-/* Reads clock and time of every row: LN_ROW_NO_TIME, LN_ROW_FUTURE. Computed time columns must be filled before. */
+/* Reads clock and time of every row: LN_ROW_NO_TIME, LN_ROW_FUTURE. To be called once for each batch, before the first
+ * step; a computed time column must be filled before. */
 int ln_engine_judge(ln_engine *e);
 /* A copy of a text, or of an encoded array, in the frame's own memory, until the batch ends: for computed columns. */
 int ln_engine_text(ln_engine *e, uint32_t column, uint32_t row, int type, const char *bytes, size_t len);
@@ -371,19 +375,21 @@ double ln_time_number(int64_t us, int unit);
 /* Works on the batch, up to its row `until` and no further (UINT32_MAX: to its end): enum ln_step. Several engines that
  * share a batch and an output are stepped row by row, so that what they write does not depend on where batches end. */
 int ln_engine_step(ln_engine *e, uint32_t until);
-/* Moves the clock without a record. */
+/* Moves the clock without a record, between two batches; then step until done. */
 int ln_engine_clock(ln_engine *e, int64_t now_us);
 /* The input has ended: W becomes plus infinity. Then step until done. */
 int ln_engine_finish(ln_engine *e);
 
-/* Operations since the last call, as a view; they are handed out once. */
+/* Operations since the last call, in order; handed out once, and a view until the next step. What is not fetched
+ * waits. */
 const ln_op *ln_engine_ops(ln_engine *e, size_t *count);
-/* The panes staged for those operations, one msgpack map after the other, as a view. */
+/* The panes staged for those operations, one msgpack map after the other, folds as null; a view until the next step. */
 const uint8_t *ln_engine_staged(ln_engine *e, size_t *len);
 /* The bytes of a record that had to wait for W, named by an operation or a question; a view until the next step. */
 const uint8_t *ln_engine_held(ln_engine *e, uint32_t row, size_t *len);
+/* The present question; the struct stays where it is, and has meaning between LN_STEP_ASK and the next step. */
 ln_question *ln_engine_question(ln_engine *e);
-/* The pane that would leave for the window in question, as a msgpack map without its folds; a view. */
+/* The pane that would leave for the window in question, as a msgpack map, folds as null; empty where none is asked. */
 const uint8_t *ln_engine_question_pane(ln_engine *e, size_t *len);
 
 void ln_engine_stats(const ln_engine *e, ln_stats *out);

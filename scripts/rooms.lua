@@ -18,7 +18,7 @@ local libraries = {
   ["ev.h"] = { "cli" },
   ["simdjson.h"] = { "ingest" },
   ["xxhash.h"] = { "base", "ingest", "window" },
-  ["msgpack.h"] = { "ingest", "egress" },
+  ["msgpack.h"] = { "base", "ingest", "egress" },
 }
 
 -- Modules of lua/lunette/: what each may require beside its own parts. The first rows read a script and know no engine,

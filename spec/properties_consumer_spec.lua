@@ -25,8 +25,8 @@ local function clocked(g, records)
   return records
 end
 
--- A window of a kind with the function that works it out by force: from the records in their order of arrival, those that
--- were rejected, and the pipeline's delay and lateness.
+-- A window of a kind with the function that works it out by force: from the records in their order of arrival, those
+-- that were rejected, and the pipeline's delay and lateness.
 local windows = {}
 function windows.grid(g)
   local text, size, hop, offset = g:grid()
@@ -47,7 +47,9 @@ end
 function windows.bounded(g)
   local gap = 2 + g:rnd(9)
   local max = gap + g:rnd(15)
-  return ("ln.session(%d, { max = %d })"):format(gap, max), function(records) return brute.bounded(records, gap, max) end
+  return ("ln.session(%d, { max = %d })"):format(gap, max), function(records)
+    return brute.bounded(records, gap, max)
+  end
 end
 windows["global"] = function() return "ln.global()", brute.global end
 
@@ -60,7 +62,8 @@ local function case_of(g, kind)
   how.window, by_force = windows[kind](g)
   how.aggregates = g:chance(2) and FOLDED or PLAIN
   if g:chance(4) then how.more = 'closing = "always",' end
-  local records = clocked(g, g:delayed(g:records { count = 40 + g:rnd(60), step = g:pick { 2, 4, 9 }, jumps = 60 }, disorder))
+  local records = clocked(g, g:delayed(g:records { count = 40 + g:rnd(60), step = g:pick { 2, 4, 9 }, jumps = 60 },
+    disorder))
   return how, records, by_force
 end
 
@@ -120,11 +123,13 @@ describe("final windows of one key", function()
     local beside = 0
     streams.each(80, function(g, about)
       local gap = 2 + g:rnd(6)
-      local how = { window = g:pick { ("ln.session(%d)"):format(gap), ("ln.session(%d, { max = %d })"):format(gap, gap + g:rnd(9)) },
+      local how = { window = g:pick { ("ln.session(%d)"):format(gap),
+        ("ln.session(%d, { max = %d })"):format(gap, gap + g:rnd(9)) },
         trigger = g:rooted(), delay = g:rnd(6), lateness = g:pick { 0, 4, 12 }, more = 'closing = "always",',
         aggregates = { "n" }, panes = g:pick(MODES) }
       about.script = streams.script(how)
-      local records = clocked(g, g:delayed(g:records { count = 150, step = 3, keys = 2 }, how.delay + g:pick { 10, 30 }))
+      local records = clocked(g, g:delayed(g:records { count = 150, step = 3, keys = 2 },
+        how.delay + g:pick { 10, 30 }))
       local r = engine.run(about.script, engine.encode(records, "json"), { clock = "at" })
       local n = 0
       for _, list in pairs(finals(ledger.of(r.panes, how.panes, false).windows)) do
@@ -146,18 +151,21 @@ describe("emit", function()
   it("sees withdrawals, which take the shape of what they withdraw", function()
     local withdrawn = 0
     streams.each(30, function(g, about)
-      local how = { window = ("ln.session(%d)"):format(2 + g:rnd(6)), trigger = g:pick { "ln.each()", "ln.after_count(2)" }, delay = 30,
+      local how = { window = ("ln.session(%d)"):format(2 + g:rnd(6)),
+        trigger = g:pick { "ln.each()", "ln.after_count(2)" }, delay = 30,
         aggregates = g:chance(2) and { "n", "f" } or { "n", "s" }, panes = g:pick { "accumulating", "retracting" } }
       local input = engine.encode(g:delayed(g:records { count = 60 }, 30), "json")
       local plain = engine.run(streams.script(how), input, { out = "msgpack" })
-      how.more = "emit = function(p) return { key = p.key, start = p.start, stop = p['end'], nth = p.pane, n = p.value.n * 2,"
-        .. " back = p.retract } end,"
+      how.more = [[emit = function(p)
+        return { key = p.key, start = p.start, stop = p["end"], nth = p.pane, n = p.value.n * 2, back = p.retract }
+      end,]]
       about.script = streams.script(how)
       local shaped = engine.run(about.script, input, { out = "msgpack" })
       assert.equal(#plain.panes, #shaped.panes)
       for i, p in ipairs(plain.panes) do
-        assert.same({ key = p.key, start = p.start, stop = p["end"], nth = p.pane, n = p.value.n * 2, back = p.retract },
-          shaped.panes[i])
+        local want = { key = p.key, start = p.start, stop = p["end"], nth = p.pane, n = p.value.n * 2,
+          back = p.retract }
+        assert.same(want, shaped.panes[i])
       end
       withdrawn = withdrawn + plain.stats[1].withdrawals
     end)
@@ -166,7 +174,8 @@ describe("emit", function()
 
   it("that drops panes at random leaves numbers and withdrawals of the others as they are", function()
     streams.each(20, function(g, about)
-      local how = { window = "ln.session(5)", trigger = "ln.each()", delay = 30, aggregates = { "n", "s" }, panes = "retracting" }
+      local how = { window = "ln.session(5)", trigger = "ln.each()", delay = 30, aggregates = { "n", "s" },
+        panes = "retracting" }
       local input = engine.encode(g:delayed(g:records { count = 60 }, 30), "json")
       local all = engine.run(streams.script(how), input)
       how.more = "emit = function(p) if (p.value.s + p.pane) % 3 ~= 0 then return p end end,"

@@ -1,4 +1,4 @@
---- What does not depend on the order of arrival, and what discarded parts add up to; whole numbers stay exact on the way.
+--- What does not depend on the order of arrival, and what discarded parts add up to; whole numbers stay exact.
 local engine = require "spec.support.engine"
 local json = require "spec.support.json"
 local ledger = require "spec.support.ledger"
@@ -52,7 +52,8 @@ describe("in discarding mode the panes of a window add up", function()
       local window, kind = g:window()
       local how = { window = window, trigger = g:rooted(), delay = g:rnd(15), lateness = g:pick { 0, 12, 50 },
         aggregates = { "n", "s", "d", "some", "low", "high", "f" } }
-      local records = g:delayed(g:records { count = 80, jumps = 90, same_times = g:chance(2) }, how.delay + g:pick { 0, 20 })
+      local records = g:delayed(g:records { count = 80, jumps = 90, same_times = g:chance(2) },
+        how.delay + g:pick { 0, 20 })
       local input = engine.encode(records, "json")
       local adding, replacing
       for _, mode in ipairs { "accumulating", "discarding" } do
@@ -81,8 +82,9 @@ local SCRIPT = [[
 local ln = require "lunette"
 return ln.pipeline {
   time = { field = "t" }, key = "k", window = %s, trigger = %s, panes = "%s", watermark = { delay = 1000 },
-  aggregate = { s = ln.sum "v", low = ln.min "v", high = ln.max "v", first = ln.first "v", last = ln.last "v", n = ln.count(),
-    xs = ln.distinct "v", by = ln.sum(function(r) return r.v end), top = ln.max(function(r) return r.v end) },
+  aggregate = { s = ln.sum "v", low = ln.min "v", high = ln.max "v", first = ln.first "v", last = ln.last "v",
+    n = ln.count(), xs = ln.distinct "v", by = ln.sum(function(r) return r.v end),
+      top = ln.max(function(r) return r.v end) },
 }
 ]]
 
@@ -90,7 +92,8 @@ return ln.pipeline {
 local function window_of(values, order, options)
   local records = {}
   for i, at in ipairs(order) do records[i] = { t = at, v = values[at], k = "a" } end
-  local script = SCRIPT:format(options.window or "ln.tumbling(100)", options.trigger or "nil", options.panes or "accumulating")
+  local script = SCRIPT:format(options.window or "ln.tumbling(100)", options.trigger or "nil",
+    options.panes or "accumulating")
   return engine.run(script, engine.encode(records, options.format or "msgpack"),
     { format = options.format or "msgpack", out = options.out, slices = options.slices })
 end
@@ -128,9 +131,11 @@ describe("whole numbers stay exact", function()
     { "the end of uint64", { UINT_MAX, 0 }, s = UINT_MAX, low = 0, high = UINT_MAX, n = 2 },
     { "both ends", { UINT_MAX, INT_MIN, 5 }, s = 9223372036854775812ULL, low = INT_MIN, high = UINT_MAX, n = 3 },
     -- Twice 2^64 - 1 less three times 2^63 is 2^63 - 2.
-    { "a sum that leaves 64 bits and comes back", { UINT_MAX, UINT_MAX, INT_MIN, INT_MIN, INT_MIN }, s = 9223372036854775806LL,
+    { "a sum that leaves 64 bits and comes back", { UINT_MAX, UINT_MAX, INT_MIN, INT_MIN, INT_MIN },
+      s = 9223372036854775806LL,
       low = INT_MIN, high = UINT_MAX, n = 5 },
-    { "a sum that stays beyond 64 bits", { UINT_MAX, UINT_MAX, UINT_MAX }, s = 3 * 2 ^ 64, low = UINT_MAX, high = UINT_MAX, n = 3 },
+    { "a sum that stays beyond 64 bits", { UINT_MAX, UINT_MAX, UINT_MAX }, s = 3 * 2 ^ 64, low = UINT_MAX,
+      high = UINT_MAX, n = 3 },
     { "a sum below 64 bits", { INT_MIN, INT_MIN }, s = -2 ^ 64, low = INT_MIN, high = INT_MIN, n = 2 },
   }
   for _, case in ipairs(cases) do
@@ -184,10 +189,12 @@ describe("whole numbers stay exact", function()
   end)
 
   it("and a double is one key with the whole number that it equals", function()
-    local records = { { t = 1, k = 2 ^ 53 }, { t = 1, k = 9007199254740992LL }, { t = 1, k = 2 ^ 63 }, { t = 1, k = 9223372036854775808ULL },
+    local records = { { t = 1, k = 2 ^ 53 }, { t = 1, k = 9007199254740992LL }, { t = 1, k = 2 ^ 63 },
+      { t = 1, k = 9223372036854775808ULL },
       { t = 1, k = -2 ^ 63 }, { t = 1, k = INT_MIN }, { t = 1, k = ODD } }
     local script = [[local ln = require "lunette"
-      return ln.pipeline { time = { field = "t" }, key = "k", window = ln.tumbling(10), aggregate = { n = ln.count() } }]]
+      return ln.pipeline { time = { field = "t" }, key = "k", window = ln.tumbling(10),
+        aggregate = { n = ln.count() } }]]
     local r = engine.run(script, engine.encode(records, "msgpack"), { format = "msgpack" })
     local counts = {}
     for _, pane in ipairs(r.panes) do counts[#counts + 1] = pane.value.n end
@@ -218,21 +225,24 @@ describe("doubles", function()
     for i, v in ipairs(values) do records[i] = { t = i * 10, v = v, k = "a" } end
     local script = ([[
       local ln = require "lunette"
-      return ln.pipeline { time = { field = "t" }, key = "k", window = %s, aggregate = { s = ln.sum "v", low = ln.min "v",
-        high = ln.max "v", mean = ln.avg "v", var = ln.variance "v", dev = ln.stddev "v", first = ln.first "v", last = ln.last "v",
-        n = ln.count "v", xs = ln.distinct "v" } }]]):format(options.window)
+      return ln.pipeline { time = { field = "t" }, key = "k", window = %s,
+        aggregate = { s = ln.sum "v", low = ln.min "v", high = ln.max "v", mean = ln.avg "v", var = ln.variance "v",
+          dev = ln.stddev "v", first = ln.first "v", last = ln.last "v", n = ln.count "v",
+            xs = ln.distinct "v" } }]]):format(options.window)
     options.format, options.out = "msgpack", "msgpack"
     return engine.run(script, engine.encode(records, "msgpack"), options)
   end
 
   it("that are NaN or infinite do no lasting harm to a hopping window", function()
     local finite = { 1.5, -2.25, 4, 0.5, 8, -1, 3, 2.5, 6, 7 }
-    for _, poison in ipairs { { 1 / 0 }, { -1 / 0 }, { 0 / 0 }, { 1 / 0, -1 / 0 }, { 1e308, 1e308 }, { 1 / 0, 0 / 0 } } do
+    local poisons = { { 1 / 0 }, { -1 / 0 }, { 0 / 0 }, { 1 / 0, -1 / 0 }, { 1e308, 1e308 }, { 1 / 0, 0 / 0 } }
+    for _, poison in ipairs(poisons) do
       for _, slices in ipairs { true, false } do
         for _, window in ipairs { "ln.hopping(50, 10)", "ln.hopping(35, 10)", "ln.hopping(40, 20)" } do
           local values = { unpack(finite) }
           for i, v in ipairs(poison) do values[3 + i] = v end
-          local clean, harmed = panes_of(finite, { window = window, slices = slices }), panes_of(values, { window = window, slices = slices })
+          local clean = panes_of(finite, { window = window, slices = slices })
+          local harmed = panes_of(values, { window = window, slices = slices })
           assert.equal(#clean.panes, #harmed.panes)
           local untouched = 0
           for i, pane in ipairs(clean.panes) do
@@ -251,7 +261,8 @@ describe("doubles", function()
   it("that are NaN are skipped and counted, by every aggregate with a field", function()
     local r = panes_of({ 1, 0 / 0, 3 }, { window = "ln.tumbling(1000)" })
     assert.equal(1, #r.panes)
-    assert.same({ s = 4, low = 1, high = 3, mean = 2, var = 2, dev = math.sqrt(2), first = 1, last = 3, n = 2, xs = 2 }, r.panes[1].value)
+    assert.same({ s = 4, low = 1, high = 3, mean = 2, var = 2, dev = math.sqrt(2), first = 1, last = 3, n = 2, xs = 2 },
+      r.panes[1].value)
     assert.equal(10, r.stats[1].values_skipped)
   end)
 
@@ -266,7 +277,8 @@ describe("doubles", function()
     assert.is_nil(v.s)
     assert.equal(-1 / 0, v.low)
     local packed = engine.encode({ { t = 1, k = "a", v = 1 / 0 } }, "msgpack")
-    local r = engine.run(streams.script { window = "ln.tumbling(9)", aggregates = { "high" } }, packed, { format = "msgpack", out = "json" })
+    local r = engine.run(streams.script { window = "ln.tumbling(9)", aggregates = { "high" } }, packed,
+      { format = "msgpack", out = "json" })
     assert.is_truthy(r.bytes:find('"high":null', 1, true))
   end)
 

@@ -15,7 +15,8 @@ local kinds = {
     time = { field = function(r) return r.t + 1 end }, key = function(r) return { r.k, r.v % 2 } end,
     watermark = { mark = function(r) return r.v > 5 and r.t - 3 or nil end },
     where = function(r) return r.v ~= 2 end, window = ln.tumbling(10), lateness = 10,
-    aggregate = { n = ln.count(), s = ln.sum(function(r) return r.v * 2 end), x = ln.last(function(r) return r.x end) } }]],
+    aggregate = { n = ln.count(), s = ln.sum(function(r) return r.v * 2 end),
+      x = ln.last(function(r) return r.x end) } }]],
   ["folds, absorbed sessions"] = [[return ln.pipeline {
     time = { field = "t" }, key = "k", window = ln.session(6), watermark = { delay = 20 }, trigger = ln.after_count(2),
     aggregate = { ids = ln.fold { init = function() return {} end,
@@ -32,11 +33,12 @@ local kinds = {
     aggregate = { n = ln.count(), s = ln.sum "v" },
     emit = function(p) if p.pane ~= 1 then p.value.two = p.value.n * 2 return p end end }]],
   ["assigners"] = [[return ln.pipeline {
-    time = { field = "t" }, window = ln.assigner(function(t, r) if r.v ~= 3 then return t, t + r.v + 2, t - 4, t + 1 end end),
-    key = "k", trigger = ln.each(), panes = "discarding", aggregate = { n = ln.count() } }]],
+    window = ln.assigner(function(t, r) if r.v ~= 3 then return t, t + r.v + 2, t - 4, t + 1 end end),
+    time = { field = "t" }, key = "k", trigger = ln.each(), panes = "discarding", aggregate = { n = ln.count() } }]],
   ["merging assigners, errors"] = [[return ln.pipeline {
     time = { field = "t" }, key = "k", watermark = { delay = 10 }, trigger = ln.after_count(2),
-    window = ln.assigner(function(t, r) if r.v == 4 then error "no" end return t - 2, t + 4 end, { merge = true, longest = 9 }),
+    window = ln.assigner(function(t, r) if r.v == 4 then error "no" end return t - 2, t + 4 end,
+      { merge = true, longest = 9 }),
     aggregate = { n = ln.count(), s = ln.sum(function(r) return r.v < 1 and r.none.x or r.v end) } }]],
   ["the clock, sources"] = [[return ln.pipeline {
     time = { field = "t" }, key = "k", window = ln.tumbling(8), lateness = 20, fill = 2,
@@ -45,10 +47,12 @@ local kinds = {
     aggregate = { n = ln.count() } }]],
   ["several pipelines"] = [[
     local one = ln.pipeline { name = "one", time = { field = "t" }, window = ln.tumbling(9), trigger = ln.each(),
-      aggregate = { n = ln.count(), f = ln.fold { init = function() return 0 end, add = function(a, r) return a + r.v end } } }
+      aggregate = { n = ln.count(), f = ln.fold { init = function() return 0 end,
+        add = function(a, r) return a + r.v end } } }
     local two = ln.pipeline { name = "two", time = { field = "t" }, window = ln.global(), key = "x",
       where = function(r) return r.v > 0 end, trigger = ln.after_count(2), aggregate = { v = ln.last "v" } }
-    local three = ln.pipeline { name = "three", time = "processing", window = ln.session(5), aggregate = { n = ln.count() } }
+    local three = ln.pipeline { name = "three", time = "processing", window = ln.session(5),
+      aggregate = { n = ln.count() } }
     return { one, two, three }]],
 }
 
@@ -56,7 +60,8 @@ local function small_records()
   local g = streams.source(3)
   local records = {}
   for id = 1, 14 do
-    records[id] = { id = id, t = id * 3 + g:rnd(12) - 6, k = g:pick { "a", "b" }, v = g:rnd(10) - 1, x = g:pick { "x", 7, false } }
+    records[id] = { id = id, t = id * 3 + g:rnd(12) - 6, k = g:pick { "a", "b" }, v = g:rnd(10) - 1,
+      x = g:pick { "x", 7, false } }
   end
   return records
 end
@@ -168,7 +173,9 @@ describe("the output does not depend on where the input is cut", function()
   it("at random, for three pipelines in one script", function()
     streams.each(20, function(g, about)
       local parts = {}
-      for i = 1, 3 do parts[i] = ("(function()\n%s end)()"):format(generate.case(2000 + 3 * g.seed + i, { all = true }).script) end
+      for i = 1, 3 do
+        parts[i] = ("(function()\n%s end)()"):format(generate.case(2000 + 3 * g.seed + i, { all = true }).script)
+      end
       local script = ("return { %s }\n"):format(table.concat(parts, ", "))
       local case = generate.case(2000 + 3 * g.seed, { all = true })
       varied(g, script, case.input, { clock = case.clock, format = "json" }, about)
@@ -177,15 +184,20 @@ describe("the output does not depend on where the input is cut", function()
 
   it("nor where a firing of thousands of windows is cut", function()
     local lines = {}
-    for i = 1, 6000 do lines[i] = ('{"t":%d,"k":"a rather long name of a key %d","v":%d,"at":%d}\n'):format(i % 50, i % 3000, i % 7, i % 2) end
-    lines[#lines + 1] = '{"t":51,"k":"x","v":1,"at":100}\n{"t":1000,"k":"x","v":1,"at":101}\n{"t":1001,"k":"y","v":1,"at":300}\n'
+    for i = 1, 6000 do
+      lines[i] = ('{"t":%d,"k":"a long name of a key %d","v":%d,"at":%d}\n'):format(i % 50, i % 3000, i % 7, i % 2)
+    end
+    for _, line in ipairs { '{"t":51,"k":"x","v":1,"at":100}', '{"t":1000,"k":"x","v":1,"at":101}',
+      '{"t":1001,"k":"y","v":1,"at":300}' } do lines[#lines + 1] = line .. "\n" end
     local input = table.concat(lines)
     for _, parts in ipairs {
       { "ln.tumbling(100)", "nil", "s = ln.sum 'v'" },
       { "ln.hopping(100, 50)", "nil", "s = ln.sum 'v'" },
-      { "ln.tumbling(100)", "ln.at_watermark { early = ln.any { ln.every(50), ln.after_delay(50) } }", "s = ln.sum 'v'" },
+      { "ln.tumbling(100)", "ln.at_watermark { early = ln.any { ln.every(50), ln.after_delay(50) } }",
+        "s = ln.sum 'v'" },
       { "ln.session(90)", "ln.every(10, { time = 'event' })",
-        "f = ln.fold { init = function() return 0 end, add = function(a, r) return a + r.v end, merge = function(a, b) return a + b end }" },
+        [[f = ln.fold { init = function() return 0 end, add = function(a, r) return a + r.v end,
+          merge = function(a, b) return a + b end }]] },
       { "ln.session(90, { max = 200 })", "ln.when(function(w, r) return r.v == 3 end)", "s = ln.sum 'v'" },
     } do
       local script = ([[local ln = require "lunette"

@@ -23,7 +23,8 @@ local function compare_panes(cells, slices)
     local other = b[id] or {}
     for i = 1, math.max(#list, #other) do
       if not ledger.same(list[i], other[i]) then
-        error(("key %s, pane %d of it\ncells  %s\nslices %s"):format(id, i, json.encode(list[i]), json.encode(other[i])), 0)
+        error(("key %s, pane %d of it\ncells  %s\nslices %s"):format(id, i, json.encode(list[i]),
+          json.encode(other[i])), 0)
       end
     end
   end
@@ -39,8 +40,8 @@ local function both(script, input, options)
   local slices = engine.run(pipelines, input, options)
   compare_panes(cells.panes, slices.panes)
   assert.equal(cells.reject_bytes, slices.reject_bytes)
-  for _, name in ipairs { "read", "aggregated", "filtered", "refusals_late", "windows_opened", "keys", "windows", "panes",
-    "distinct_over" } do
+  for _, name in ipairs { "read", "aggregated", "filtered", "refusals_late", "windows_opened", "keys", "windows",
+    "panes", "distinct_over" } do
     assert.equal(cells.stats[1][name], slices.stats[1][name], name)
   end
   return slices
@@ -60,9 +61,11 @@ describe("slices and cells give the same panes", function()
     streams.each(150, function(g, about)
       local window, size, hop = grid(g)
       local delay = g:pick { 0, 3, 20 }
-      about.script = streams.script { window = window, delay = delay, panes = g:pick { "accumulating", "discarding", "retracting" },
+      about.script = streams.script { window = window, delay = delay,
+        panes = g:pick { "accumulating", "discarding", "retracting" },
         trigger = g:pick { "nil", "ln.at_watermark { late = ln.after_count(3) }" } }
-      local records = g:records { count = 20 + g:rnd(100), start = g:pick { -900, -50, 0, 1700000000 }, step = g:pick { 2, 8, 30 },
+      local records = g:records { count = 20 + g:rnd(100), start = g:pick { -900, -50, 0, 1700000000 },
+        step = g:pick { 2, 8, 30 },
         same_times = g:chance(2), keys = g:pick { 1, 3, 20 } }
       records = g:delayed(records, delay + g:pick { 0, size, 3 * size })
       local s = both(about.script, engine.encode(records, "json"), { rows_max = g:pick { 1, 7, 1024 } }).stats[1]
@@ -95,7 +98,8 @@ describe("slices and cells give the same panes", function()
   it("with functions, filters and emit", function()
     streams.each(30, function(g, about)
       about.script = streams.script { window = grid(g), delay = 10, key = "function(r) return { r.k, r.id % 2 } end",
-        more = "where = function(r) return r.v % 5 ~= 0 end, emit = function(p) if p.value.n > 1 then return p end end," }
+        more = [[where = function(r) return r.v % 5 ~= 0 end,
+          emit = function(p) if p.value.n > 1 then return p end end,]] }
       both(about.script, engine.encode(g:delayed(g:records { count = 100 }, 30), "json"), {})
     end)
   end)
@@ -144,7 +148,9 @@ describe("slices and cells give the same panes", function()
         streams.each(40, function(g, about)
           about.script = in_microseconds { window = grid(g), aggregates = { "n", "s" } }
           local records = {}
-          for id = 1, 30 do records[id] = { id = id, t = time_of(1 + g:rnd(200)), k = "k" .. g:rnd(2), v = g:rnd(10) } end
+          for id = 1, 30 do
+            records[id] = { id = id, t = time_of(1 + g:rnd(200)), k = "k" .. g:rnd(2), v = g:rnd(10) }
+          end
           table.sort(records, function(a, b) return a.t < b.t end)
           both(about.script, engine.encode(records, "msgpack"), { format = "msgpack" })
         end)

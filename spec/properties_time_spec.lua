@@ -62,7 +62,8 @@ describe("a msgpack timestamp", function()
   end)
 
   it("keeps microseconds and drops what is finer", function()
-    local by_id = starts("us", { timestamp8(5, 123456789), timestamp12(5, 123456999), event_time(5, 999), timestamp12(-5, 999) })
+    local by_id = starts("us", { timestamp8(5, 123456789), timestamp12(5, 123456999), event_time(5, 999),
+      timestamp12(-5, 999) })
     assert.same({ 5123456, 5123456, 5000000, -5000000 }, by_id)
   end)
 
@@ -79,8 +80,10 @@ describe("a msgpack timestamp", function()
   end)
 
   it("outside the range is refused, and inside it is exact", function()
-    local by_id, refused = starts("us", { timestamp12(9223372036854LL, 775805999), timestamp12(9223372036854LL, 775807000),
-      timestamp12(2 ^ 62, 0), timestamp12(-2 ^ 62, 0), timestamp12(-9223372036855LL, 224193000), timestamp12(-9223372036855LL, 224192000) })
+    local by_id, refused = starts("us", { timestamp12(9223372036854LL, 775805999),
+      timestamp12(9223372036854LL, 775807000),
+      timestamp12(2 ^ 62, 0), timestamp12(-2 ^ 62, 0), timestamp12(-9223372036855LL, 224193000),
+      timestamp12(-9223372036855LL, 224192000) })
     assert.equal(4, refused)
     assert.equal(LAST - 1, by_id[1])
     assert.equal(FIRST, by_id[5])
@@ -103,7 +106,8 @@ describe("a text of RFC 3339", function()
         local seconds = g:chance(3) and g:rnd(4e9) - 2e9 or -62135500000 + g:rnd(2 ^ 30) * 293
         local digits = ""
         for _ = 1, g:rnd(15) do digits = digits .. g:rnd(10) end
-        texts[i] = text_of(seconds, g:pick { 0, 0, 60, -300, 330, 845, -720, 1439, -1439 }, digits == "" and "" or "." .. digits)
+        local east = g:pick { 0, 0, 60, -300, 330, 845, -720, 1439, -1439 }
+        texts[i] = text_of(seconds, east, digits == "" and "" or "." .. digits)
         want[i] = seconds * 1000LL * 1000LL + tonumber((digits .. "000000"):sub(1, 6))
       end
       local by_id, refused = starts("rfc3339", texts, "json")
@@ -122,16 +126,20 @@ describe("a text of RFC 3339", function()
   end)
 
   it("may be in small letters, and numbers beside it are milliseconds", function()
-    local by_id = starts("rfc3339", { '"2023-11-14t22:13:20z"', "1700000000000", "1700000000000.0", '"2024-02-29T12:00:00+12:00"',
+    local by_id = starts("rfc3339", { '"2023-11-14t22:13:20z"', "1700000000000", "1700000000000.0",
+      '"2024-02-29T12:00:00+12:00"',
       '"2000-02-29T00:00:00Z"', '"1999-12-31T24:00:00Z"' }, "json")
     assert.same({ 1700000000000, 1700000000000, 1700000000000, 1709164800000, 951782400000 }, by_id)
   end)
 
   it("is refused without an offset, and where it is no date or time", function()
-    local bad = { "2023-11-14T22:13:20", "2023-11-14", "2023-02-29T00:00:00Z", "1900-02-29T00:00:00Z", "2023-00-10T00:00:00Z",
-      "2023-13-10T00:00:00Z", "2023-04-31T00:00:00Z", "2023-01-00T00:00:00Z", "2023-01-01T24:00:00Z", "2023-01-01T00:60:00Z",
+    local bad = { "2023-11-14T22:13:20", "2023-11-14", "2023-02-29T00:00:00Z", "1900-02-29T00:00:00Z",
+      "2023-00-10T00:00:00Z",
+      "2023-13-10T00:00:00Z", "2023-04-31T00:00:00Z", "2023-01-00T00:00:00Z", "2023-01-01T24:00:00Z",
+      "2023-01-01T00:60:00Z",
       "2023-01-01T00:00:61Z", "2023-01-01T00:00:00.Z", "2023-01-01T00:00:00+24:00", "2023-01-01T00:00:00+01:60",
-      "2023-01-01T00:00:00+0100", "2023-01-01T00:00:00+01", "2023-01-01T00:00:00Zx", "23-01-01T00:00:00Z", " 2023-01-01T00:00:00Z",
+      "2023-01-01T00:00:00+0100", "2023-01-01T00:00:00+01", "2023-01-01T00:00:00Zx", "23-01-01T00:00:00Z",
+      " 2023-01-01T00:00:00Z",
       "2023-01-01T00:00:00,5Z", "2023-01-01T0x:00:00Z", "", "now", "1700000000000" }
     local texts = {}
     for i, text in ipairs(bad) do texts[i] = ("%q"):format(text) end
@@ -142,7 +150,8 @@ describe("a text of RFC 3339", function()
 
   it("is no time in any other unit", function()
     for _, unit in ipairs { "s", "ms", "us", "ns", "tick" } do
-      local _, refused = starts(unit, { '"2023-11-14T22:13:20Z"', '"1700000000"', "true", "null", "[1]", '{"t":1}' }, "json")
+      local _, refused = starts(unit, { '"2023-11-14T22:13:20Z"', '"1700000000"', "true", "null", "[1]", '{"t":1}' },
+        "json")
       assert.equal(6, refused)
     end
   end)
@@ -156,12 +165,14 @@ describe("a number", function()
       for unit, per_ms in pairs { ms = 1, us = 1e3, ns = 1e6, s = 1e-3, rfc3339 = 1 } do
         local scaled = {}
         for i, r in ipairs(records) do scaled[i] = { id = r.id, t = r.t * per_ms, k = r.k, v = r.v, d = r.d } end
-        about.script = streams.script { window = ("ln.hopping('%dms', '%dms')"):format(20, 6), aggregates = { "n", "s" },
+        about.script = streams.script { window = ("ln.hopping('%dms', '%dms')"):format(20, 6),
+          aggregates = { "n", "s" },
           delay = 5 * per_ms }:gsub("delay = %S+", 'delay = "5ms"'):gsub('field = "t"', '%0, unit = "' .. unit .. '"')
         local r = engine.run(about.script, engine.encode(g:delayed(scaled, 0), "msgpack"), { format = "msgpack" })
         local shown = {}
         for i, p in ipairs(r.panes) do
-          shown[i] = { p.key, math.floor(tonumber(p.start) / per_ms + 0.5), math.floor(tonumber(p["end"]) / per_ms + 0.5), p.value.n, p.value.s }
+          shown[i] = { p.key, math.floor(tonumber(p.start) / per_ms + 0.5),
+            math.floor(tonumber(p["end"]) / per_ms + 0.5), p.value.n, p.value.s }
         end
         reference = reference or shown
         assert.same(reference, shown)
@@ -170,7 +181,8 @@ describe("a number", function()
   end)
 
   it("floors where it is whole and finer than a microsecond, and goes to the nearest where it is a double", function()
-    assert.same({ 1000, 1000, 0, -1000, -1000, -2000 }, starts("ns", { "1999", "1000", "999", "-1", "-1000", "-1001" }, "json"))
+    assert.same({ 1000, 1000, 0, -1000, -1000, -2000 },
+      starts("ns", { "1999", "1000", "999", "-1", "-1000", "-1001" }, "json"))
     assert.same({ 2000, 1000, 0, 1000 }, starts("ns", { "1999.5", "1499.5", "-0.5", "500.5" }, "json"))
     assert.same({ 1.5, 0.001, 0.002, -0.25 }, starts("ms", { "1.5", "0.0014", "0.0016", "-0.25" }, "json"))
     assert.same({ 0.1, 1.000001, -3.5 }, starts("s", { "0.1", "1.0000012", "-3.5" }, "json"))
@@ -178,23 +190,27 @@ describe("a number", function()
   end)
 
   it("outside the range is no time, and inside it is exact", function()
-    local by_id, refused = starts("us", { "-9223372036854775808", "9223372036854775807", "18446744073709551615", "1e19", "-1e300",
+    local by_id, refused = starts("us", { "-9223372036854775808", "9223372036854775807", "18446744073709551615", "1e19",
+      "-1e300",
       "9223372036854775805", "-9223372036854775807" }, "json")
     assert.equal(5, refused)
     assert.same({ LAST - 1, FIRST }, { by_id[6], by_id[7] })
-    by_id, refused = starts("ms", { "9223372036854775", "9223372036854776", "-9223372036854775", "-9223372036854776" }, "json")
+    by_id, refused = starts("ms", { "9223372036854775", "9223372036854776", "-9223372036854775", "-9223372036854776" },
+      "json")
     assert.equal(2, refused)
     assert.same({ 9223372036854775LL, -9223372036854775LL }, { by_id[1], by_id[3] })
     by_id, refused = starts("s", { "9223372036854", "9223372036855", "9223372036854775807" }, "json")
     assert.equal(2, refused)
     assert.equal(9223372036854, by_id[1])
-    by_id, refused = starts("ns", { "9223372036854775807", "-9223372036854775808", "1e30", "18446744073709551615" }, "json")
+    by_id, refused = starts("ns", { "9223372036854775807", "-9223372036854775808", "1e30", "18446744073709551615" },
+      "json")
     assert.equal(1, refused)
     assert.same({ 9223372036854775000LL, 2 ^ 64 }, { by_id[1], by_id[4] }) -- beyond 64 bits bounds are doubles
   end)
 
   it("that is not finite is no time", function()
-    local _, refused = starts("ms", { "\203\127\240\0\0\0\0\0\0", "\203\255\240\0\0\0\0\0\0", "\203\127\248\0\0\0\0\0\0" })
+    local _, refused = starts("ms", { "\203\127\240\0\0\0\0\0\0", "\203\255\240\0\0\0\0\0\0",
+      "\203\127\248\0\0\0\0\0\0" })
     assert.equal(3, refused)
   end)
 end)
@@ -214,15 +230,19 @@ describe("near the ends of the range", function()
   end
 
   it("windows end at the last moment", function()
-    assert.same({ "9223372036854775800 9223372036854775806 2" }, (bounds({ LAST - 2, LAST - 1 }, { window = "ln.tumbling(100)" })))
-    assert.same({ "9223372036854775799 9223372036854775806 2" }, (bounds({ LAST - 7, LAST - 1 }, { window = "ln.session(50)" })))
+    assert.same({ "9223372036854775800 9223372036854775806 2" },
+      (bounds({ LAST - 2, LAST - 1 }, { window = "ln.tumbling(100)" })))
+    assert.same({ "9223372036854775799 9223372036854775806 2" },
+      (bounds({ LAST - 7, LAST - 1 }, { window = "ln.session(50)" })))
     assert.same({ "9223372036854775799 9223372036854775806 2" },
       (bounds({ LAST - 7, LAST - 1 }, { window = "ln.session(50, { max = 90 })" })))
   end)
 
   it("windows begin at the first moment", function()
-    assert.same({ "-9223372036854775807 -9223372036854775800 2" }, (bounds({ FIRST, FIRST + 1 }, { window = "ln.tumbling(100)" })))
-    assert.same({ "-9223372036854775807 -9223372036854775756 2" }, (bounds({ FIRST, FIRST + 1 }, { window = "ln.session(50)" })))
+    assert.same({ "-9223372036854775807 -9223372036854775800 2" },
+      (bounds({ FIRST, FIRST + 1 }, { window = "ln.tumbling(100)" })))
+    assert.same({ "-9223372036854775807 -9223372036854775756 2" },
+      (bounds({ FIRST, FIRST + 1 }, { window = "ln.session(50)" })))
   end)
 
   it("neither delay nor lateness wraps W", function()
@@ -242,7 +262,8 @@ describe("near the ends of the range", function()
   it("the clock neither wraps delays nor gaps", function()
     local script = [[
       local ln = require "lunette"
-      return ln.pipeline { time = { field = "t", unit = "us" }, window = ln.session(1000), watermark = { idle = 500, on_idle = "advance" },
+      return ln.pipeline { time = { field = "t", unit = "us" }, window = ln.session(1000),
+        watermark = { idle = 500, on_idle = "advance" },
         trigger = ln.at_watermark { early = ln.any { ln.after_delay(100), ln.every(7), ln.after_idle(100) } },
         aggregate = { n = ln.count() } }]]
     local run = engine.open(script)
@@ -280,10 +301,12 @@ describe("a jump of ten years over windows of one millisecond", function()
     { "sessions", { window = "ln.session(1)" }, opened = 6, panes = 6 },
     { "sessions with a maximum", { window = "ln.session(1, { max = 1 })" }, opened = 6, panes = 6 },
     { "filled", { window = "ln.tumbling(1)", more = "fill = 2," }, opened = 16, panes = 16 },
-    { "fired in event time", { window = "ln.tumbling(1)", trigger = "ln.at_watermark { early = ln.every(1, { time = 'event' }) }" },
+    { "fired in event time",
+      { window = "ln.tumbling(1)", trigger = "ln.at_watermark { early = ln.every(1, { time = 'event' }) }" },
       opened = 6, panes = 11 },
     { "fired by the clock", { window = "ln.global()", trigger = "ln.every(1)" }, opened = 1, panes = 6 },
-    { "with delays of the clock", { window = "ln.global()", trigger = "ln.any { ln.after_delay(1), ln.after_idle(1) }" }, opened = 1, panes = 6 },
+    { "with delays of the clock",
+      { window = "ln.global()", trigger = "ln.any { ln.after_delay(1), ln.after_idle(1) }" }, opened = 1, panes = 6 },
   } do
     it("costs what is open, not what is between: " .. case[1], function()
       local r, s, fresh = jump(case[2])

@@ -13,6 +13,5 @@ _Noreturn void ln_panic(const char *file, int line, const char *condition);
 #endif
 
 #define LN_LIKELY(x) __builtin_expect(!!(x), 1)
-#define LN_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 #endif

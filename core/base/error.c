@@ -15,7 +15,7 @@ static const char *const texts[] = {
     [LN_ERECORD] = "a record is larger than limits.record_bytes allows",
     [LN_EELEMENTS] = "a record has more values than limits.elements allows",
     [LN_EJSON] = "this line is not JSON",
-    [LN_EBIGINT] = "a whole number lies outside of 64 bits",
+    [LN_EBIGINT] = "a number is out of range: whole ones have 64 bits",
     [LN_EFIELDS] = "more than 256 fields are read",
     [LN_ECLOSED] = "closed after an error",
 };

@@ -61,6 +61,7 @@ void *ln_heap_remove(ln_heap *h, size_t at) {
     void *item = h->entry[at].item;
     ln_heap_entry last = h->entry[--h->count];
     if (at < h->count) settle(h, at, last);
+    ln_mem_shrink(h->mem, &h->entry, &h->cap, h->count, sizeof *h->entry);
     return item;
 }
 

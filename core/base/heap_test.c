@@ -57,7 +57,8 @@ static int holds_all(const ln_heap *h) {
     for (int i = 0; i < ITEMS && ok; i++) {
         const item *a = &items[i];
         if (!a->inside) continue;
-        ok &= CHECK(a->place < h->count) && CHECK(h->entry[a->place].item == a) && CHECK_INT(h->entry[a->place].key, a->key);
+        ok &= CHECK(a->place < h->count) && CHECK(h->entry[a->place].item == a) &&
+              CHECK_INT(h->entry[a->place].key, a->key);
     }
     return ok;
 }
@@ -106,6 +107,29 @@ static void items_without_a_place(void) {
     CHECK_INT(t.held, 0);
 }
 
+/* A heap that was large once takes little memory when it is small again. */
+static void memory_follows(void) {
+    enum { MANY = 20000 };
+    test_mem t;
+    ln_heap h;
+    size_t most;
+    item *many = calloc(MANY, sizeof *many);
+    if (!many) abort();
+    ln_heap_init(&h, test_mem_init(&t, SIZE_MAX / 2), offsetof(item, place));
+    for (int i = 0; i < MANY; i++) CHECK_INT(ln_heap_add(&h, i * INT64_C(7919) % MANY, 0, &many[i]), 0);
+    most = t.held;
+    for (int i = 0; i < MANY - 10; i++) {
+        if (i % 100 == 0) CHECK(ln_heap_in_order(&h));
+        CHECK_INT(ln_heap_least(&h), i);
+        ln_heap_remove(&h, 0);
+    }
+    CHECK(ln_heap_in_order(&h));
+    CHECK(t.held < most / 10);
+    ln_heap_free(&h);
+    CHECK_INT(t.held, 0);
+    free(many);
+}
+
 static void disorder_is_seen(void) {
     ln_mem mem;
     ln_heap h;
@@ -143,9 +167,8 @@ static void memory_runs_out(void) {
 }
 
 static const test_case cases[] = {
-    {"random steps", random_steps},
-    {"items without a place", items_without_a_place},
-    {"disorder is seen", disorder_is_seen},
+    {"random steps", random_steps},       {"items without a place", items_without_a_place},
+    {"memory follows", memory_follows},   {"disorder is seen", disorder_is_seen},
     {"memory runs out", memory_runs_out},
 };
 TEST_MAIN(cases)

@@ -19,7 +19,13 @@ static inline uint32_t ln_ids_take(ln_ids *ids, ln_mem *mem) {
     return ++ids->last;
 }
 
-static inline void ln_ids_give(ln_ids *ids, uint32_t id) { ids->free[ids->free_count++] = id; }
+/* When the last one comes back all begin anew, and the memory for them goes where it has become large. */
+static inline void ln_ids_give(ln_ids *ids, ln_mem *mem, uint32_t id) {
+    ids->free[ids->free_count++] = id;
+    if (ids->free_count < ids->last) return;
+    ids->free_count = ids->last = 0;
+    ln_mem_shrink(mem, &ids->free, &ids->free_cap, 0, sizeof *ids->free);
+}
 
 static inline uint32_t ln_ids_live(const ln_ids *ids) { return ids->last - (uint32_t)ids->free_count; }
 

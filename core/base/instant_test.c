@@ -6,8 +6,8 @@
 enum { ROUNDS = 100000 };
 
 static const int64_t edges[] = {
-    LN_PAST, LN_TIME_MIN, LN_TIME_MIN + 1, -1000001, -1000000, -999999, -7, -2, -1, 0, 1, 2, 7, 999999, 1000000, 1000001,
-    LN_TIME_MAX - 1, LN_TIME_MAX, LN_FUTURE,
+    LN_PAST, LN_TIME_MIN, LN_TIME_MIN + 1, -1000001, -1000000, -999999,         -7,          -2,        -1, 0, 1,
+    2,       7,           999999,          1000000,  1000001,  LN_TIME_MAX - 1, LN_TIME_MAX, LN_FUTURE,
 };
 enum { EDGES = sizeof edges / sizeof *edges };
 

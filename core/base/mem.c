@@ -45,3 +45,14 @@ int ln_mem_grow(ln_mem *m, void *items, size_t *cap, size_t need, size_t size) {
     *cap = to;
     return 0;
 }
+
+void ln_mem_shrink(ln_mem *m, void *items, size_t *cap, size_t count, size_t size) {
+    void *old, *less;
+    size_t to = 2 * count;
+    if (*cap <= 1024 || count > *cap / 8) return;
+    memcpy(&old, items, sizeof old);
+    less = ln_mem_resize(m, old, *cap * size, to * size);
+    if (!less && to) return; /* the larger one still serves */
+    memcpy(items, &less, sizeof less);
+    *cap = to;
+}

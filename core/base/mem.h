@@ -28,4 +28,7 @@ static inline void ln_mem_free(ln_mem *m, void *p, size_t bytes) {
  * short (and the array is as it was). */
 int ln_mem_grow(ln_mem *m, void *items, size_t *cap, size_t need, size_t size);
 
+/* Gives back most of an array that has become much too large for the `count` things in it. */
+void ln_mem_shrink(ln_mem *m, void *items, size_t *cap, size_t count, size_t size);
+
 #endif

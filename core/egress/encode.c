@@ -1,4 +1,4 @@
-/* Panes and rejects as msgpack maps, packed straight into the output; what is the same in every pane is written whole. */
+/* Panes and rejects as msgpack maps, packed straight into the output: what all panes share is written whole. */
 #include "egress/encode.h"
 
 #include "base/pack.h"
@@ -52,12 +52,9 @@ static void put_absorbed(ln_buf *into, const ln_pane_shape *shape, const ln_pane
 }
 
 static void put_values(ln_buf *into, const ln_pane_shape *shape, const ln_pane *pane) {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < shape->aggregates; i++) n += pane->value[i].type != LN_MISSING;
     PUT_PACKED(into, "\xa5value");
-    ln_pack_put_head(into, LN_MAP, n);
+    ln_pack_put_head(into, LN_MAP, shape->aggregates);
     for (uint32_t i = 0; i < shape->aggregates; i++) {
-        if (pane->value[i].type == LN_MISSING) continue;
         ln_pack_put_text(into, shape->aggregate[i].name, shape->aggregate[i].name_len);
         ln_pack_put(into, &pane->value[i]);
     }

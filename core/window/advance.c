@@ -59,6 +59,7 @@ static int crosses(const ln_engine *e, const ln_trigger *t, int event_time) {
 static void walk_begin(ln_engine *e, int64_t from_us, int64_t to_us) {
     e->from_us = from_us;
     e->to_us = to_us;
+    ln_mem_shrink(&e->mem, &e->walk, &e->walk_cap, e->walk_count, sizeof *e->walk);
     e->walk_count = e->walk_next = 0;
     e->walked = 0;
 }

@@ -58,7 +58,7 @@ static int refit(ln_cells *c, ln_mem *mem) {
 }
 
 int ln_cells_insert(ln_cells *c, ln_mem *mem, uint32_t at, ln_span *span) {
-    int front = c->head > 0 && (at < c->count - at || c->head + c->count == c->cap);
+    int front = c->head > 0 && at < c->count - at;
     if (!front && c->head + c->count == c->cap) {
         if (refit(c, mem) < 0) return -1;
         front = c->head > 0 && at < c->count - at;

@@ -26,8 +26,7 @@ static void place(ln_deadlines *d, ln_bucket *b) {
     d->table[i] = b;
 }
 
-static int widen(ln_deadlines *d) {
-    size_t slots = d->slots ? 2 * d->slots : 16;
+static int resize(ln_deadlines *d, size_t slots) {
     ln_bucket **table = ln_mem_zero(d->mem, slots * sizeof(ln_bucket *)), **old = d->table;
     size_t old_slots = d->slots;
     if (!table) return -1;
@@ -41,7 +40,7 @@ static int widen(ln_deadlines *d) {
 
 static ln_bucket *new_bucket(ln_deadlines *d, int64_t end_us) {
     ln_bucket *b;
-    if (2 * (d->ends.count + 1) > d->slots && widen(d) < 0) return NULL;
+    if (2 * (d->ends.count + 1) > d->slots && resize(d, d->slots ? 2 * d->slots : 16) < 0) return NULL;
     b = ln_mem_zero(d->mem, sizeof *b);
     if (!b || ln_heap_add(&d->ends, end_us, 0, b) < 0) {
         ln_mem_free(d->mem, b, sizeof *b);
@@ -79,6 +78,8 @@ static void drop_top(ln_deadlines *d) {
     forget(d, top);
     if (d->recent == top) d->recent = NULL;
     ln_mem_free(d->mem, top, sizeof *top);
+    if (d->slots > 1024 && d->ends.count < d->slots / 16)
+        (void)resize(d, d->slots / 4); /* else the larger one serves */
 }
 
 /* ---- cells in a bucket ------------------------------------------------------------------------------------------ */

@@ -30,9 +30,13 @@ void ln_engine_op(ln_engine *e, uint32_t kind, uint32_t a, uint32_t b) {
 static int reject(ln_engine *e, int reason) {
     const ln_batch *b = e->rows.batch;
     const ln_note *note = &e->rows.note[e->row];
-    const char *message = note->text;
-    size_t len = note->len;
+    const char *message = NULL;
+    size_t len = 0;
     int err;
+    if (reason == LN_REASON_SCRIPT_ERROR) {
+        message = note->text;
+        len = note->len;
+    }
     if (reason == LN_REASON_MALFORMED && b->malformed[e->row] != LN_EINVALID) {
         message = ln_strerror(b->malformed[e->row]);
         len = strlen(message);
@@ -266,7 +270,7 @@ ln_question *ln_engine_question(ln_engine *e) { return &e->question; }
 
 const uint8_t *ln_engine_question_pane(ln_engine *e, size_t *len) {
     ln_buf_clear(&e->preview);
-    if (ln_fire_preview(e, e->join.asked, &e->preview) != LN_OK) ln_buf_clear(&e->preview);
+    if (!e->join.asked || ln_fire_preview(e, e->join.asked, &e->preview) != LN_OK) ln_buf_clear(&e->preview);
     *len = e->preview.len;
     return e->preview.data;
 }
@@ -291,7 +295,7 @@ void ln_engine_stats(const ln_engine *e, ln_stats *out) {
     out->values_skipped = e->tally.skipped;
     out->windows = e->cells;
     out->keys = ln_keys_live(&e->keys);
-    out->state_bytes = e->mem.used;
+    out->state_bytes = e->mem.used + e->source_mem.used;
     out->watermark_us = e->now_us;
 }
 

@@ -11,7 +11,7 @@ void ln_kept_free(ln_engine *e, ln_kept *kept) {
     ln_pane_free(&e->mem, kept->pane);
     if (kept->handle) {
         ln_engine_op(e, LN_OP_FORGET, kept->handle, 0);
-        ln_ids_give(&e->handles, kept->handle);
+        ln_ids_give(&e->handles, &e->mem, kept->handle);
     }
     *kept = (ln_kept){0};
 }
@@ -54,7 +54,7 @@ static int withdraw(ln_engine *e, ln_kept *kept) {
     e->stats.withdrawals++;
     if (kept->handle) {
         ln_engine_op(e, LN_OP_WITHDRAW, kept->handle, 0);
-        ln_ids_give(&e->handles, kept->handle);
+        ln_ids_give(&e->handles, &e->mem, kept->handle);
         *kept = (ln_kept){0};
         return 0;
     }
@@ -175,9 +175,9 @@ uint64_t ln_offer_whens(ln_engine *e, ln_cell *c) {
 static int set_alarm(ln_engine *e, ln_cell *c, int64_t at_us) {
     int filed = c->alarm_us != LN_FUTURE;
     if (at_us >= c->alarm_us) return 0;
-    c->alarm_us = at_us;
     if (filed) ln_heap_move(&e->alarms, c->alarm_at, at_us);
     else if (ln_heap_add(&e->alarms, at_us, 0, c) < 0) return ln_engine_fail(e, LN_ENOMEM, "a delay");
+    c->alarm_us = at_us;
     return 0;
 }
 

@@ -112,8 +112,8 @@ static int read_source(ln_rows *f, uint32_t r) {
     return f->scratch.failed ? LN_ENOMEM : LN_OK;
 }
 
-/* What a record that moves time does to W. Past limits.state_bytes a source that is new promises nothing: it could not
- * be remembered. */
+/* What a record that moves time does to W. Where sources alone take limits.state_bytes a new one promises nothing: it
+ * could not be remembered. */
 static int hear(ln_rows *f, ln_watermark *w, uint32_t r) {
     int64_t mark_us;
     ln_source *source;

@@ -66,8 +66,9 @@ const ln_held *ln_hold_next(ln_engine *e, int64_t to_us) {
 
 static void forget(ln_engine *e, ln_held *h) {
     e->held[h->id] = NULL;
-    ln_ids_give(&e->held_ids, h->id);
+    ln_ids_give(&e->held_ids, &e->mem, h->id);
     ln_mem_free(&e->mem, h, h->bytes);
+    if (!ln_ids_live(&e->held_ids)) ln_mem_shrink(&e->mem, &e->held, &e->held_cap, 0, sizeof *e->held);
 }
 
 int ln_hold_done(ln_engine *e, const ln_held *held) {
@@ -85,6 +86,7 @@ int ln_hold_done(ln_engine *e, const ln_held *held) {
 void ln_hold_spent(ln_engine *e) {
     for (size_t i = 0; i < e->spent_count; i++) forget(e, e->spent[i]);
     e->spent_count = 0;
+    ln_mem_shrink(&e->mem, &e->spent, &e->spent_cap, 0, sizeof *e->spent);
 }
 
 void ln_hold_free(ln_engine *e) {

@@ -153,11 +153,14 @@ static void ask(ln_engine *e, ln_cell *c, uint64_t whens) {
 
 int ln_join_answered(ln_engine *e) {
     ln_event event = {.kind = LN_EVENT_RECORD};
+    ln_cell *asked;
     uint32_t i = 0;
     for (uint64_t rest = e->join.whens; rest; rest &= rest - 1, i++)
         if (e->question.answer[i]) event.answers |= rest & (~rest + 1);
     e->phase = e->join.back;
-    return ln_offer(e, e->join.asked, &event);
+    asked = e->join.asked;
+    e->join.asked = NULL;
+    return ln_offer(e, asked, &event);
 }
 
 int ln_join_next(ln_engine *e) {

@@ -13,7 +13,7 @@ typedef struct ln_pane_shape {
     int unit;             /* enum ln_unit: bounds leave in it */
     const char *pipeline; /* NULL where the pipeline's name is not shown */
     size_t pipeline_len;
-    const ln_aggregate *aggregate; /* names; values of folds are left out */
+    const ln_aggregate *aggregate; /* names */
     uint32_t aggregates;
 } ln_pane_shape;
 
@@ -27,7 +27,7 @@ typedef struct ln_pane {
     uint8_t retract;
     uint32_t absorbed_count;
     const int64_t *absorbed_us; /* starts, rising */
-    const ln_value *value;      /* one for each aggregate; that of a fold is LN_MISSING */
+    const ln_value *value;      /* one for each aggregate; that of a fold is missing, and leaves as null */
 } ln_pane;
 
 /* A copy with its values (not its absorbed starts) in one block of memory; the key is still borrowed. NULL where memory

@@ -10,6 +10,7 @@ static int copy_plan(ln_engine *e, const ln_plan *plan) {
     char *name;
     e->plan = *plan;
     e->plan.aggregate = aggregate;
+    e->plan.name = NULL; /* until there is a copy */
     if (!aggregate) return -1;
     for (uint32_t i = 0; i < plan->aggregates; i++) {
         aggregate[i] = plan->aggregate[i];
@@ -67,6 +68,7 @@ static void survey_triggers(ln_engine *e) {
 }
 
 ln_engine *ln_engine_new_with(const ln_plan *plan, const ln_sink *sink, const ln_mem *mem) {
+    int mixed = plan->window == LN_WINDOW_ASSIGNER || plan->hop_us < plan->size_us; /* ends cut to the range are one */
     ln_mem own = *mem;
     ln_engine *e = ln_mem_zero(&own, sizeof *e);
     if (!e) return NULL;
@@ -76,6 +78,7 @@ ln_engine *ln_engine_new_with(const ln_plan *plan, const ln_sink *sink, const ln
     ln_rows_init(&e->rows, &e->plan);
     e->rows.mem.resize = mem->resize;
     e->rows.mem.ctx = mem->ctx;
+    e->source_mem = e->rows.mem;
     if (copy_plan(e, plan) < 0 || lay_out(e) < 0) {
         ln_engine_delete(e);
         return NULL;
@@ -93,9 +96,9 @@ ln_engine *ln_engine_new_with(const ln_plan *plan, const ln_sink *sink, const ln
     ln_pool_init(&e->cell_pool, &e->mem, e->cell_bytes);
     ln_pool_init(&e->slice_pool, &e->mem, (uint32_t)sizeof(ln_slice) + e->cell_bytes - (uint32_t)sizeof(ln_cell));
     ln_keys_init(&e->keys, &e->mem, plan->hash_seed);
-    ln_watermark_init(&e->watermark, &e->plan, &e->mem);
-    ln_deadlines_init(&e->completing, &e->mem, plan->window == LN_WINDOW_ASSIGNER);
-    ln_deadlines_init(&e->expiring, &e->mem, plan->window == LN_WINDOW_ASSIGNER);
+    ln_watermark_init(&e->watermark, &e->plan, &e->source_mem);
+    ln_deadlines_init(&e->completing, &e->mem, mixed);
+    ln_deadlines_init(&e->expiring, &e->mem, mixed);
     ln_heap_init(&e->alarms, &e->mem, offsetof(ln_cell, alarm_at));
     ln_heap_init(&e->waiting, &e->mem, LN_HEAP_NO_PLACE);
     ln_buf_init(&e->staged, &e->rows.mem);

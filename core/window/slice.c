@@ -17,8 +17,8 @@ static void drop_slice(ln_engine *e, ln_key *key, uint32_t i) {
     ln_pool_give(&e->slice_pool, s);
 }
 
-/* Bounds are cut to the range of time. Before they were cut they lay on the grid: a start that was cut is found from its
- * end, since nothing is as long as the range. */
+/* Bounds are cut to the range of time. Before they were cut they lay on the grid: a start that was cut is found from
+ * its end, since nothing is as long as the range. */
 static __int128 whole_start(int64_t start_us, int64_t end_us, int64_t width_us) {
     return start_us == LN_TIME_MIN ? (__int128)end_us - width_us : start_us;
 }
@@ -62,7 +62,8 @@ static int seek(ln_engine *e, ln_key *key, __int128 start) {
     return start < cursor_start(e, key->cursor) ? point(e, key->cursor, start) : 0;
 }
 
-/* Does some window hold both slices, of which a starts first? The last one that starts no later than a reaches furthest. */
+/* Does some window hold both slices, of which a starts first? The last one that starts no later than a reaches
+ * furthest. */
 static int share_window(const ln_engine *e, __int128 a, __int128 b) {
     __int128 into = (a - e->plan.offset_us) % e->plan.hop_us;
     if (into < 0) into += e->plan.hop_us;

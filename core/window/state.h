@@ -75,7 +75,8 @@ typedef struct ln_joining {
 } ln_joining;
 
 struct ln_engine {
-    ln_mem mem; /* all that a pipeline holds as state */
+    ln_mem mem;        /* all that a pipeline holds as state, but for its sources */
+    ln_mem source_mem; /* those: apart, since the watermark runs ahead to the end of the batch */
     ln_plan plan;
     const ln_sink *sink;
     ln_pane_shape shape;

@@ -56,7 +56,7 @@ void ln_store_drop(ln_engine *e, ln_cell *c) {
     ln_kept_free(e, &c->last);
     if (c->slot) {
         ln_engine_op(e, LN_OP_CLEAR, c->slot, 0);
-        ln_ids_give(&e->slots, c->slot);
+        ln_ids_give(&e->slots, &e->mem, c->slot);
     }
     ln_pool_give(&e->cell_pool, c);
     e->cells--;
@@ -114,6 +114,9 @@ void ln_store_bury(ln_engine *e) {
         g->count--;
         leave_if_idle(e, key);
     }
+    if (g->count) return;
+    g->first = 0;
+    ln_mem_shrink(&e->mem, &g->item, &g->cap, 0, sizeof *g->item);
 }
 
 static int absorb(ln_engine *e, ln_cell *into, ln_kept *kept) {
@@ -124,7 +127,8 @@ static int absorb(ln_engine *e, ln_cell *into, ln_kept *kept) {
     return 0;
 }
 
-int ln_store_merge(ln_engine *e, ln_cell *into, ln_cell *from) {
+/* What may fail of taking a window's state. */
+static int take_over(ln_engine *e, ln_cell *into, ln_cell *from) {
     for (size_t i = 0; i < from->absorbed_count; i++)
         if (absorb(e, into, &from->absorbed[i]) < 0) return -1;
     from->absorbed_count = 0;
@@ -133,6 +137,11 @@ int ln_store_merge(ln_engine *e, ln_cell *into, ln_cell *from) {
         if (ln_aggregate_merge(e->ops[i], &e->tally, ln_cell_aggregate(e, into, i), ln_cell_aggregate(e, from, i)) !=
             LN_OK)
             return -1;
+    return 0;
+}
+
+int ln_store_merge(ln_engine *e, ln_cell *into, ln_cell *from) {
+    int err = take_over(e, into, from);
     if (into->slot) ln_engine_op(e, LN_OP_MERGE, into->slot, from->slot);
     if (e->stateful) {
         ln_trigger_merge(&e->plan.early, ln_cell_early(into), ln_cell_early(from));
@@ -141,5 +150,5 @@ int ln_store_merge(ln_engine *e, ln_cell *into, ln_cell *from) {
     ln_since_merge(&into->since, &from->since);
     into->nonempty |= from->nonempty;
     ln_store_drop(e, from);
-    return 0;
+    return err;
 }

@@ -118,7 +118,7 @@ static int64_t advance(ln_watermark *w, int64_t clock_us) {
     if (w->count < w->sources_min) return w->now_us;
     if (w->promises.count) to = ln_heap_least(&w->promises);
     else if (w->advance_on_idle && w->high_us > LN_PAST && w->heard_us > LN_PAST)
-        to = ln_time_add(w->high_us, clock_us - w->heard_us);
+        to = ln_time_clamp((__int128)w->high_us + clock_us - w->heard_us);
     if (to > w->now_us) w->now_us = to;
     return w->now_us;
 }

@@ -1,5 +1,5 @@
 --- The driver: pulls batches from the reader, calls the pipelines' functions over each in generated loops, and steps
--- the engines until the batch is worked off. Lua is entered once per batch; nothing in C calls Lua.
+-- the engines until the batch is worked off. Lua is entered once per batch; nothing in the engine calls Lua.
 local ffi = require "lunette.ffi"
 local folds = require "lunette.folds"
 local lower = require "lunette.lower"
@@ -81,7 +81,7 @@ local function raise(part)
 end
 
 -- The batch as this pipeline sees it: what functions say of each row.
-local function begin(part, batch, now_us)
+local function begin(app, part, batch, now_us)
   local engine, passes = part.engine, part.passes
   if lib.ln_engine_begin(engine, batch, now_us) ~= OK then raise(part) end
   local frame = lib.ln_engine_frame(engine)
@@ -89,15 +89,22 @@ local function begin(part, batch, now_us)
   lib.ln_engine_judge(engine)
   if passes.mark then rows.run(passes, passes.mark, frame, part.unmarked) end
   if passes.main then rows.run(passes, passes.main, frame, part.rejected) end
+  app.view.leave()
 end
 
 -- Steps until row `till` is reached; false where the output should be taken first.
 local function step(app, part, till)
   while true do
     local status = lib.ln_engine_step(part.engine, till)
-    if part.staged then part.work:run() end
+    if part.staged then
+      part.work:run()
+      app.view.leave()
+      if lib.ln_output_status(app.output) ~= OK then error("out of memory for the output", 0) end
+    end
     if status == DONE then return true end
-    if status == ASK then part.answer()
+    if status == ASK then
+      part.answer()
+      app.view.leave()
     elseif status ~= MORE then raise(part)
     elseif lib.ln_output_size(app.output) > OUTPUT_MAX then return false
     end
@@ -162,7 +169,7 @@ function App:take_batch(now_us)
   end
   self.view.enter(batch)
   self.batch, self.at_row, self.at_part = batch, 0, 1
-  for _, part in ipairs(self.parts) do begin(part, batch, now_us) end
+  for _, part in ipairs(self.parts) do begin(self, part, batch, now_us) end
 end
 
 -- Moves the clock of every pipeline, when no record does.
@@ -189,7 +196,7 @@ function App:pump(now_us)
       self.at_part = 1
       if lib.ln_output_size(self.output) > OUTPUT_MAX then return DRAIN end
     end
-    if self.ticking or self.at_part > 1 then
+    if self.ticking then
       if not self:tick(now_us) then return DRAIN end
       self.at_part = 1
       return NEEDS_INPUT
@@ -247,10 +254,11 @@ end
 
 --- Frees everything now.
 function App:close()
+  if not self.reader then return end
   for _, part in ipairs(self.parts) do ffi.free(part.engine, lib.ln_engine_delete) end
   ffi.free(self.reader, lib.ln_reader_delete)
   ffi.free(self.output, lib.ln_output_delete)
-  self.parts = {}
+  self.parts, self.reader, self.output = {}, nil, nil
 end
 
 return M

@@ -7,8 +7,14 @@ local lib, null = ffi.lib, value.null
 local ADD, MERGE, CLEAR = lib.LN_OP_ADD, lib.LN_OP_MERGE, lib.LN_OP_CLEAR
 local PANE, WITHDRAW = lib.LN_OP_PANE, lib.LN_OP_WITHDRAW
 
+local NULL_PACKED = "\192"
+local RETRACT_PACKED = value.pack "retract" .. value.pack(true)
+
 local M = {}
 M.__index = M
+
+-- So many folds have their functions as upvalues of the loop; LuaJIT allows 60 of them. The rest are looked up.
+local LOCALS_MAX = 15
 
 -- An accumulator whose merge failed: its value is null until the window starts anew.
 local BROKEN = {}
@@ -25,8 +31,13 @@ function M.new(p, folds, context, failed)
     at = { op = 0, fold = 1 },
     count = ffi.new "size_t[1]",
     staged_len = ffi.new "size_t[1]",
+    cell = ffi.new "ln_value",
+    number = {}, -- of a fold, by its name
   }, M)
-  for i = 1, #folds do self.held[i] = {} end
+  for i = 1, #folds do
+    self.held[i] = {}
+    self.number[folds[i].name] = i
+  end
   self.add = #folds > 0 and self:compile_add() or nil
   return self
 end
@@ -36,7 +47,7 @@ end
 function M:compile_add()
   local lines = { "local folds, held, record, move, at, BROKEN, ADD, engine = ..." }
   local function line(...) lines[#lines + 1] = (...):format(select(2, ...)) end
-  for i = 1, #self.folds do
+  for i = 1, math.min(#self.folds, LOCALS_MAX) do
     line("local init%d, add%d, held%d = folds[%d].init, folds[%d].add, held[%d]", i, i, i, i, i, i)
   end
   line "return function(ops, from, count, fold)"
@@ -48,9 +59,16 @@ function M:compile_add()
   for i = 1, #self.folds do
     line("    if fold <= %d then", i)
     line("      at.fold = %d", i)
-    line("      local acc = held%d[slot]", i)
-    line("      if acc == nil then acc = init%d() end", i)
-    line("      if acc ~= BROKEN then held%d[slot] = add%d(acc, record) end", i, i)
+    local near = i <= LOCALS_MAX
+    local held = (near and "held%d" or "held[%d]"):format(i)
+    line("      local acc = %s[slot]", held)
+    line("      if acc == nil then acc = %s() end", (near and "init%d" or "folds[%d].init"):format(i))
+    line "      if acc ~= BROKEN then"
+    line("        %s[slot] = acc", held)
+    line("        acc = %s(acc, record)", (near and "add%d" or "folds[%d].add"):format(i))
+    line("        if acc == nil then error('it returned nothing: return the accumulator', 0) end")
+    line("        %s[slot] = acc", held)
+    line "      end"
     line "    end"
   end
   line "    fold = 1"
@@ -92,9 +110,10 @@ function M:clear(slot)
   for i = 1, #self.folds do self.held[i][slot] = nil end
 end
 
---- Puts the folds' values of a slot into a pane's value; `nothing` stands for null.
-function M:results(into, slot, nothing)
-  for i, fold in ipairs(self.folds) do
+--- Puts the folds' values of a slot, or that of fold `only`, into a pane's value; `nothing` stands for null.
+function M:results(into, slot, nothing, only)
+  for i = only or 1, only or #self.folds do
+    local fold = self.folds[i]
     local acc, ok = self.held[i][slot], true
     if acc == nil then ok, acc = pcall(fold.init) end
     if ok and acc ~= BROKEN and fold.result then ok, acc = pcall(fold.result, acc) end
@@ -131,41 +150,55 @@ end
 function M:send(bytes)
   local output, emit = self.context.output, self.emit
   if emit then
-    local pane = value.unpack(bytes)
-    local restore = without_nulls(pane)
-    local ok, shaped = pcall(emit, pane)
-    if ok and shaped == nil then return end
-    if ok then
+    local ok, message = pcall(function()
+      local pane = value.unpack(bytes)
+      local restore = without_nulls(pane)
+      local shaped = emit(pane)
+      if shaped == nil then return end
       restore(shaped)
-      ok, shaped = pcall(value.write, output, shaped)
-      if ok then return end
-    end
-    self.failed("emit", shaped)
+      value.write(output, shaped)
+    end)
+    if ok then return end
+    self.failed("emit", message)
   end
   lib.ln_output_raw(output, bytes, #bytes)
 end
 
--- The next staged pane, finished: its folds' values in place. A value that can't leave a script is null.
-function M:pack(pane, slot)
-  if #self.folds == 0 then return value.pack(pane) end
-  self:results(pane.value, slot, null)
-  local ok, bytes = pcall(value.pack, pane)
+-- What a fold has come to, packed; null where that can't leave a script.
+function M:packed_result(i, slot)
+  local one = {}
+  self:results(one, slot, null, i)
+  local ok, bytes = pcall(value.pack, one[self.folds[i].name])
   if ok then return bytes end
-  for _, fold in ipairs(self.folds) do
-    local fits, message = pcall(value.pack, pane.value[fold.name])
-    if not fits then
-      self.failed("result of fold " .. fold.name, message)
-      pane.value[fold.name] = null
-    end
-  end
-  return value.pack(pane)
+  self.failed("result of fold " .. self.folds[i].name, bytes)
+  return NULL_PACKED
 end
 
+-- A staged pane, packed, with its folds' values in the places that the engine has left for them. All else stays as the
+-- engine has written it.
+function M:finish(bytes, slot)
+  if #self.folds == 0 then return bytes end
+  local _, parts = value.parts_of_pane(bytes)
+  local pieces, done = {}, 1
+  for _, part in ipairs(parts) do
+    local name, from, after = part[1], part[2], part[3]
+    local i = self.number[name]
+    if i then
+      pieces[#pieces + 1] = bytes:sub(done, from - 1)
+      pieces[#pieces + 1] = self:packed_result(i, slot)
+      done = after
+    end
+  end
+  pieces[#pieces + 1] = bytes:sub(done)
+  return table.concat(pieces)
+end
+
+-- The pane that was kept, as a withdrawal: with one field more, before its value.
 function M:withdraw(handle)
-  local pane = value.unpack(self.kept[handle])
-  pane.retract = true
+  local bytes = self.kept[handle]
   self.kept[handle] = nil
-  self:send(value.pack(pane))
+  local before = value.parts_of_pane(bytes)
+  self:send(string.char(bytes:byte() + 1) .. bytes:sub(2, before) .. RETRACT_PACKED .. bytes:sub(before + 1))
 end
 
 --- Works off the operations since the last call.
@@ -184,9 +217,9 @@ function M:run()
       i = self:add_from(ops, i, n)
     else
       if kind == PANE then
-        local pane
-        pane, place = value.read_whole(place, stop)
-        local bytes = self:pack(pane, op.a)
+        local after = lib.ln_value_read(place, stop, 1, self.cell)
+        local bytes = self:finish(ffi.string(place, after - place), op.a)
+        place = after
         if op.b ~= 0 then self.kept[op.b] = bytes end
         self:send(bytes)
       elseif kind == WITHDRAW then self:withdraw(op.a)

@@ -42,8 +42,9 @@ local function guarded(status_of, now_us)
   return FAILED, status
 end
 
--- A stream of nothing but rejects leaves no pane: a line at the end says so, where nobody takes the rejects themselves.
-local function tell_rejects()
+-- What did not count: a line at the end says so, where nobody takes the rejects themselves. Without it a stream of
+-- nothing but rejects would leave no pane and no word.
+local function tell_what_did_not_count()
   for i = 1, #app.parts do
     local s = app:stats_of(i)
     local parts, total = {}, 0
@@ -56,6 +57,10 @@ local function tell_rejects()
       app.news[#app.news + 1] = ("%s: %.0f of %.0f records rejected: %s; --rejects FILE keeps them"):format(
         app.parts[i].name, total, tonumber(s.read), table.concat(parts, ", "))
     end
+    if s.values_skipped > 0 then
+      app.news[#app.news + 1] = ("%s: %.0f values skipped that an aggregate could not take, such as a text in ln.sum")
+        :format(app.parts[i].name, tonumber(s.values_skipped))
+    end
   end
 end
 
@@ -65,7 +70,7 @@ function M.pump(now_us) return guarded(app.pump, now_us) end
 --- @return the same
 function M.finish(now_us)
   local status, message = guarded(app.finish, now_us)
-  if status == driver.NEEDS_INPUT and not rejects_taken then tell_rejects() end
+  if status == driver.NEEDS_INPUT and not rejects_taken then tell_what_did_not_count() end
   return status, message
 end
 

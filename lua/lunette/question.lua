@@ -14,6 +14,7 @@ function M.answerer(context, whens, folds, failed)
   local engine = context.engine
   local question = lib.ln_engine_question(engine)
   local len = ffi.new "size_t[1]"
+  local asking = false
   local pane -- of the window asked about, once it has been read
 
   local function preview()
@@ -34,6 +35,7 @@ function M.answerer(context, whens, folds, failed)
   local window = setmetatable({}, {
     __index = function(_, name)
       local reader = read[name]
+      if not asking then error("a window lives only during the call: keep what you read of it", 2) end
       return reader and reader()
     end,
     __newindex = function() error("a window can't be changed", 2) end,
@@ -41,13 +43,14 @@ function M.answerer(context, whens, folds, failed)
   })
 
   return function()
-    pane = nil
+    pane, asking = nil, true
     context.move(question.row, engine)
     for i = 0, question.count - 1 do
       local ok, yes = pcall(whens[question.when[i]], window, context.record)
       if not ok then failed("when", yes) end
       question.answer[i] = ok and yes and 1 or 0
     end
+    asking = false
   end
 end
 

@@ -18,13 +18,17 @@ local copies = setmetatable({}, { __mode = "k" })
 function M.view(reader)
   local columns = {} -- name -> number, where every batch from now on has it
   local pending = {} -- name -> number, from the next batch on
-  local batch, cells, present, row = nil, nil, 0, 0
+  local entered -- the present batch
+  local batch, cells, row = nil, nil, 0 -- the same while the view stands on a row of it
   local found = ffi.new "ln_value"
   local bytes, bytes_len = nil, 0 -- of a record of an earlier batch, where the view stands on one
   local held_len = ffi.new "size_t[1]"
 
+  local function gone() error("a record lives only during the call: use ln.copy(record) for one that stays", 3) end
+
   local function present_bytes()
     if bytes ~= nil then return bytes, bytes_len end
+    if batch == nil then gone() end
     return batch.record[row], batch.record_bytes[row]
   end
 
@@ -43,8 +47,9 @@ function M.view(reader)
   local record = setmetatable({}, {
     __index = function(_, name)
       local column = columns[name]
-      if column and bytes == nil then return of_cell(cells[column][row]) end
-      return look_up(name)
+      if not column or bytes ~= nil then return look_up(name) end
+      if cells == nil then gone() end
+      return of_cell(cells[column][row])
     end,
     __newindex = function() error("a record can't be changed: use ln.copy(record) for a table of your own", 2) end,
     __metatable = "a record of Lunette",
@@ -54,19 +59,23 @@ function M.view(reader)
 
   --- Stands on a row of the batch, or on a record of an earlier one that `engine` has held.
   function view.move(to, engine)
-    bytes = nil
-    row = to
-    if to >= HELD then
+    bytes, row = nil, to
+    if to < HELD then
+      batch, cells = entered, entered.column
+    else
       bytes = lib.ln_engine_held(engine, to, held_len)
       bytes_len = tonumber(held_len[0])
     end
   end
 
+  --- Stands on nothing: whoever kept the record finds it gone, and no memory that is another's by now.
+  function view.leave() bytes, batch, cells = nil, nil, nil end
+
   --- Takes the next batch. Fields asked for since the last one are its columns now.
   function view.enter(next_batch)
-    batch, cells, present = next_batch, next_batch.column, next_batch.columns
+    entered = next_batch
     for name, column in pairs(pending) do
-      if column < present then columns[name], pending[name] = column, nil end
+      if column < next_batch.columns then columns[name], pending[name] = column, nil end
     end
   end
 

@@ -9,7 +9,7 @@ local lib = ffi.lib
 local M = {}
 
 local HEAD = [[
-local engine, record, move, at, to_column, fns, lib, C, window, unit = ...
+local engine, record, move, at, to_column, fns, lib, C, window = ...
 local TAKE, FILTERED, ERROR, ERROR_FIELD, ERROR_TIME = C.TAKE, C.FILTERED, C.ERROR, C.ERROR_FIELD, C.ERROR_TIME
 %s
 return function(frame, from)
@@ -26,27 +26,33 @@ end]]
 local constants = { TAKE = lib.LN_ROW_TAKE, FILTERED = lib.LN_ROW_FILTERED, ERROR = lib.LN_ROW_ERROR,
   ERROR_FIELD = lib.LN_ROW_ERROR_FIELD, ERROR_TIME = lib.LN_ROW_ERROR_TIME }
 
+-- So many functions are upvalues of the loop; LuaJIT allows 60. The rest are looked up.
+local LOCALS_MAX = 40
+
+local function name_of(i) return (i <= LOCALS_MAX and "f%d" or "fns[%d]"):format(i) end
+
 -- A pass: its functions as locals, and the lines that call them.
 local function compile(p, name, context, lines, fns)
   local locals = {}
-  for i = 1, #fns do locals[i] = ("local f%d = fns[%d]"):format(i, i) end
+  for i = 1, math.min(#fns, LOCALS_MAX) do locals[i] = ("local f%d = fns[%d]"):format(i, i) end
   local text = HEAD:format(table.concat(locals, "\n"), table.concat(lines, "\n"))
   local chunk = assert(load(text, ("=lunette/rows (%s of %s)"):format(name, p.name)))
   return chunk(context.engine, context.record, context.move, context.at, value.to_column, fns, lib, constants,
-    context.window, p.time.unit)
+    context.window)
 end
 
 -- The lines that put function i's result into its column.
 local function column_line(i, c, state)
-  return ("at.state = %s to_column(engine, computed[%d], %d, row, f%d(record))"):format(state, c.index, c.column, i)
+  return ("at.state = %s to_column(engine, computed[%d], %d, row, %s(record))"):format(state, c.index, c.column,
+    name_of(i))
 end
 
-local function pass_of(p, name, kinds, state, context, computed)
+local function pass_of(p, name, state, context, computed)
   local lines, fns = {}, {}
   for _, c in ipairs(computed) do
-    if kinds[c.pass] then
+    if c.pass == name then
       fns[#fns + 1] = c.fn
-      lines[#lines + 1] = column_line(#fns, c, c.pass == "field" and "ERROR_FIELD" or state)
+      lines[#lines + 1] = column_line(#fns, c, state)
     end
   end
   if #fns > 0 then return compile(p, name, context, lines, fns) end
@@ -69,8 +75,8 @@ local function main_pass(p, context, computed)
   end
   if p.window.kind == "assigner" then
     fns[#fns + 1] = p.window.fn
-    lines[#lines + 1] = ("at.state = ERROR_FIELD window(row, f%d(lib.ln_time_number(time_us[row], %d), record))")
-      :format(#fns, context.unit)
+    lines[#lines + 1] = ("at.state = ERROR_FIELD window(row, %s(lib.ln_time_number(time_us[row], %d), record))")
+      :format(name_of(#fns), context.unit)
   end
   if #fns == 0 then return end
   if p.where then lines[#lines + 1] = "end" end
@@ -104,8 +110,8 @@ function M.passes(p, context, computed)
   context.window = window_taker(p, context.engine)
   return {
     at = context.at,
-    time = pass_of(p, "time", { time = true }, "ERROR_TIME", context, computed),
-    mark = pass_of(p, "mark", { mark = true }, "TAKE", context, computed),
+    time = pass_of(p, "time", "ERROR_TIME", context, computed),
+    mark = pass_of(p, "mark", "TAKE", context, computed),
     main = main_pass(p, context, computed),
   }
 end

@@ -9,7 +9,8 @@ local null = node.null
 local NULL, BOOL, INT, UINT, DOUBLE = lib.LN_NULL, lib.LN_BOOL, lib.LN_INT, lib.LN_UINT, lib.LN_DOUBLE
 local TEXT, BYTES, ARRAY, MAP = lib.LN_TEXT, lib.LN_BYTES, lib.LN_ARRAY, lib.LN_MAP
 local EXACT = 2 ^ 53
-local DEPTH_MAX = 100
+local DEPTH_MAX = 200 -- of what is written: a pane, with values that are themselves at most 128 deep
+local OWN_DEPTH_MAX = 128
 
 local M = { null = null }
 
@@ -19,7 +20,7 @@ function M.array(t) return setmetatable(t, array_mt) end
 
 -- One cell for each depth, since reading an inner value must not overwrite the outer one.
 local cells = {}
-for depth = 0, DEPTH_MAX + 160 do cells[depth] = ffi.new "ln_value" end
+for depth = 0, DEPTH_MAX do cells[depth] = ffi.new "ln_value" end
 
 local read
 
@@ -62,7 +63,6 @@ local function scalar(v)
   if kind == BOOL then return v.i ~= 0 end
   if kind == UINT then return v.u end
 end
-M.scalar = scalar
 
 -- The msgpack value at p and its end. The bytes have been passed by the reader or written by the engine.
 function read(p, stop, depth)
@@ -74,7 +74,10 @@ function read(p, stop, depth)
 end
 
 --- The msgpack value at p, before `stop`, as a Lua value, and where it ends.
-function M.read(p, stop) return read(p, stop, 0) end
+function M.read(p, stop)
+  null_in_map = nil
+  return read(p, stop, 0)
+end
 
 --- The same with the nulls of maps as `ln.null`, so that nothing is lost when it is written again.
 function M.read_whole(p, stop)
@@ -87,7 +90,7 @@ end
 --- The Lua value of a column's cell.
 function M.of_cell(v)
   local kind = v.type
-  if kind == ARRAY or kind == MAP then return (read(v.at, v.at + v.len, 0)) end
+  if kind == ARRAY or kind == MAP then return (M.read(v.at, v.at + v.len)) end
   return scalar(v)
 end
 
@@ -104,7 +107,9 @@ end
 local function name_before(a, b)
   local x, y = rank[a] or 99, rank[b] or 99
   if x ~= y then return x < y end
-  if type(a) == type(b) and type(a) ~= "boolean" and type(a) ~= "table" then return a < b end
+  local kind_a, kind_b = type(a), type(b)
+  if kind_a ~= kind_b then return kind_a < kind_b end
+  if kind_a == "number" or kind_a == "string" then return a < b end
   return tostring(a) < tostring(b)
 end
 
@@ -121,7 +126,9 @@ end
 local write
 
 local function write_table(out, t, depth)
-  if depth > DEPTH_MAX then error(("a value is nested deeper than %d"):format(DEPTH_MAX), 0) end
+  if depth > DEPTH_MAX then error(("a value is nested deeper than %d"):format(OWN_DEPTH_MAX), 0) end
+  local kind = getmetatable(t)
+  if type(kind) == "string" then error(("%s is a view and no value: use ln.copy"):format(kind), 0) end
   if is_array(t) then
     lib.ln_output_array(out, #t)
     for i = 1, #t do write(out, t[i], depth + 1) end
@@ -154,10 +161,11 @@ function write(out, x, depth)
   end
 end
 
---- Appends a Lua value to an output as msgpack. Raises for what can't be written, with nothing appended.
-function M.write(out, x)
+--- Appends a Lua value to an output as msgpack. Raises for what can't be written, with nothing appended. `inside` is
+-- how deep the value will stand in another.
+function M.write(out, x, inside)
   lib.ln_output_mark(out)
-  local ok, message = pcall(write, out, x, 0)
+  local ok, message = pcall(write, out, x, inside or 0)
   if ok then return end
   lib.ln_output_rewind(out)
   error(message, 0)
@@ -166,24 +174,54 @@ end
 local scratch = ffi.owned(lib.ln_output_new(lib.LN_FORMAT_MSGPACK), lib.ln_output_delete)
 local taken = ffi.new "size_t[1]"
 
-local function packed(x, format)
+local function packed(x, format, inside)
   lib.ln_output_clear(scratch, lib.LN_STREAM_PANES)
   lib.ln_output_format(scratch, format)
-  M.write(scratch, x)
+  M.write(scratch, x, inside)
   local bytes = lib.ln_output_take(scratch, lib.LN_STREAM_PANES, taken)
+  if lib.ln_output_status(scratch) ~= lib.LN_OK then error("out of memory", 0) end
   return text_of(bytes, taken[0])
 end
 
---- A Lua value as a string of msgpack, or as a line of JSON with its line end.
-function M.pack(x) return packed(x, lib.LN_FORMAT_MSGPACK) end
+--- A Lua value, at most 128 deep, as a string of msgpack.
+function M.pack(x) return packed(x, lib.LN_FORMAT_MSGPACK, DEPTH_MAX - OWN_DEPTH_MAX) end
+--- A Lua value as a line of JSON with its line end.
 function M.json(x) return packed(x, lib.LN_FORMAT_JSON) end
 
 local bytes_type = "const uint8_t *"
+
+--- Where in a packed pane its value stands: how many bytes lie before the name "value", and a list of the aggregates in
+-- it, each { name, first byte, byte after it }, counted from 1.
+function M.parts_of_pane(bytes)
+  local start = ffi.cast(bytes_type, bytes)
+  local stop, cell = start + #bytes, ffi.new "ln_value"
+  local at = lib.ln_value_read(start, stop, 0, cell)
+  for _ = 1, cell.len do
+    local name_at = at
+    at = lib.ln_value_read(at, stop, 1, cell)
+    if text_of(cell.at, cell.len) == "value" then
+      local list = {}
+      local inner = lib.ln_value_read(at, stop, 0, cell)
+      for i = 1, cell.len do
+        local from = lib.ln_value_read(inner, stop, 1, cell)
+        local name = text_of(cell.at, cell.len)
+        inner = lib.ln_value_read(from, stop, 1, cell)
+        list[i] = { name, tonumber(from - start) + 1, tonumber(inner - start) + 1 }
+      end
+      return tonumber(name_at - start), list
+    end
+    at = lib.ln_value_read(at, stop, 1, cell)
+  end
+end
 
 --- The value that a string of msgpack, made by `pack`, stands for, with its nulls as `ln.null`.
 function M.unpack(bytes)
   local p = ffi.cast(bytes_type, bytes)
   return (M.read_whole(p, p + #bytes))
+end
+
+local function text_to_column(engine, column, row, kind, bytes)
+  if lib.ln_engine_text(engine, column, row, kind, bytes, #bytes) ~= lib.LN_OK then error("out of memory", 0) end
 end
 
 --- Puts a function's result into a computed column: numbers and booleans at once, the rest through the engine, which
@@ -196,13 +234,12 @@ function M.to_column(engine, cells_of, column, row, x)
     else
       cell.type, cell.d = DOUBLE, x
     end
-  elseif kind == "string" then lib.ln_engine_text(engine, column, row, TEXT, x, #x)
+  elseif kind == "string" then text_to_column(engine, column, row, TEXT, x)
   elseif kind == "boolean" then cell.type, cell.i = BOOL, x and 1 or 0
   elseif x == nil then cell.type = lib.LN_MISSING
   elseif x == null then cell.type = NULL
   elseif kind == "table" then
-    local bytes = M.pack(x)
-    lib.ln_engine_text(engine, column, row, is_array(x) and ARRAY or MAP, bytes, #bytes)
+    text_to_column(engine, column, row, is_array(x) and ARRAY or MAP, M.pack(x))
   elseif kind == "cdata" and ffi.whole_kind(x) == "int64" then cell.type, cell.i = INT, x
   elseif kind == "cdata" and ffi.whole_kind(x) == "uint64" then
     cell.type, cell.u = x > 9223372036854775807ULL and UINT or INT, x

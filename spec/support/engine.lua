@@ -1,5 +1,5 @@
---- Pipelines inside of the specs' own process: opened from a script's text, fed with bytes in any pieces, and looked into
--- after every batch: the engine must find nothing wrong with itself, and the account of its records must hold. The
+--- Pipelines inside of the specs' own process: opened from a script's text, fed with bytes in any pieces, and looked
+-- into after every batch: the engine must find nothing wrong with itself, and the account of its records must hold. The
 -- processing clock is an argument.
 package.loaded["lunette.core_path"] = os.getenv "LUNETTE_CORE" or "build/liblunette-core.so"
 local driver = require "lunette.driver"
@@ -115,7 +115,8 @@ function Run:collect()
 end
 
 --- Opens a script, or pipelines that have been loaded.
--- @param options { format, out, rows_max, clock, slices, verify = false, keep = false for no output, on_batch = function(pipeline, stats) }
+-- @param options { format, out, rows_max, clock, slices, verify = false, keep = false for no output,
+--   on_batch = function(pipeline, stats) }
 function engine.open(script, options)
   options = options or {}
   local pipelines = type(script) == "string" and engine.load(script) or script
@@ -125,7 +126,8 @@ function engine.open(script, options)
   })
   local self = setmetatable({
     app = app, format = options.out or options.format or "json", verified = options.verify ~= false,
-    kept = options.keep ~= false, on_batch = options.on_batch, pane_bytes = {}, reject_bytes = {}, notices = {}, len = ffi.new "size_t[1]",
+    kept = options.keep ~= false, on_batch = options.on_batch, pane_bytes = {}, reject_bytes = {}, notices = {},
+      len = ffi.new "size_t[1]",
     checks = 0, taken = 0,
   }, Run)
   -- A pump may work through many batches: each is looked at when it is done.
@@ -173,8 +175,8 @@ function Run:finish(now_us)
   until status ~= driver.DRAIN
 end
 
---- What the run came to, its engines freed: bytes, panes, reject_bytes, rejects, stats of each pipeline, notices, broken
--- (the reader's message), checks (how often the engine was looked into).
+--- What the run came to, its engines freed: bytes, panes, reject_bytes, rejects, stats of each pipeline, notices,
+-- broken (the reader's message), checks (how often the engine was looked into).
 function Run:result()
   local out = {
     bytes = table.concat(self.pane_bytes), reject_bytes = table.concat(self.reject_bytes), notices = self.notices,

@@ -1,6 +1,6 @@
 --- A consumer of one pipeline's panes, exactly as the rules describe it: it replaces by window, takes back what is
--- withdrawn, and in discarding mode adds, moving what has been absorbed. It believes nothing: a pane that breaks a promise
--- on the way raises what is wrong.
+-- withdrawn, and in discarding mode adds, moving what has been absorbed. It believes nothing: a pane that breaks a
+-- promise on the way raises what is wrong.
 local json = require "spec.support.json"
 
 local ledger = {}
@@ -45,7 +45,9 @@ function Ledger:withdraw(pane, id)
   if self.mode == "discarding" then fail("a withdrawal in discarding mode", pane) end
   if not standing then fail("withdraws what does not stand", pane) end
   for name in pairs(pane) do
-    if name ~= "retract" and not ledger.same(pane[name], standing[name]) then fail("withdraws it with another " .. name, pane) end
+    if name ~= "retract" and not ledger.same(pane[name], standing[name]) then
+      fail("withdraws it with another " .. name, pane)
+    end
   end
   for name in pairs(standing) do
     if pane[name] == nil then fail("withdraws it without its " .. name, pane) end
@@ -99,7 +101,9 @@ function Ledger:add(pane, id)
   for _, start in ipairs(pane.absorbed or {}) do
     local absorbed = id_of(pane.key, start, nil, false)
     if self.by_end then fail("absorbs, and does not merge", pane) end
-    if start <= before or start <= pane.start or start >= pane["end"] then fail("absorbed starts are out of place", pane) end
+    if start <= before or start <= pane.start or start >= pane["end"] then
+      fail("absorbed starts are out of place", pane)
+    end
     if not self.windows[absorbed] then fail("absorbs what does not stand", pane) end
     add_values(sum, self.windows[absorbed].value)
     self.windows[absorbed], self.gone[absorbed], before = nil, true, start
@@ -116,8 +120,11 @@ function Ledger:check(pane, id)
   if self.gone[id] then fail("a pane of a window that was absorbed", pane) end
   if last and last.final then fail("a pane after the final one", pane) end
   if pane.pane ~= (last and last.pane + 1 or 0) then fail("a hole in the numbers of panes", pane) end
-  if self.by_end and last and (ranks[pane.timing] < ranks[last.timing] or pane.timing == "on_time" and last.timing == "on_time")
-  then fail("a pane of a time that is over", pane) end
+  if self.by_end and last then
+    local back = ranks[pane.timing] < ranks[last.timing]
+    local twice = pane.timing == "on_time" and last.timing == "on_time"
+    if back or twice then fail("a pane of a time that is over", pane) end
+  end
   self.numbers[id] = pane
 end
 
@@ -140,8 +147,8 @@ function ledger.of(panes, mode, by_end)
   return self
 end
 
---- Raises the first difference between two sets of windows, each { key, start, end, value }; of the values only `names`,
--- or all.
+--- Raises the first difference between two sets of windows, each { key, start, end, value }; of the values only
+-- `names`, or all.
 function ledger.compare(want, got, names)
   local by_id, ids = {}, {}
   for side, windows in pairs { want = want, got = got } do
@@ -162,7 +169,8 @@ function ledger.compare(want, got, names)
     if not b then fail("a window is missing", a) end
     for name in pairs(names or a.value) do
       if not ledger.same(a.value[name], b.value[name]) then
-        error(("window %s: %s: want %s, got %s"):format(id, name, json.encode(a.value[name]), json.encode(b.value[name])), 0)
+        error(("window %s: %s: want %s, got %s"):format(id, name, json.encode(a.value[name]),
+          json.encode(b.value[name])), 0)
       end
     end
   end

@@ -1,6 +1,6 @@
---- Random streams for properties, as tables, so that a spec can reorder and count them, and pipelines for them as texts.
--- Everything follows from a seed. A property runs over several; LUNETTE_SEED=N runs seed N alone, LUNETTE_SEEDS=FROM-TO
--- others, and a failure says so.
+--- Random streams for properties, as tables, so that a spec can reorder and count them, and pipelines for them as
+-- texts. Everything follows from a seed. A property runs over several; LUNETTE_SEED=N runs seed N alone,
+-- LUNETTE_SEEDS=FROM-TO others, and a failure says so.
 local streams = {}
 local G = {}
 G.__index = G
@@ -150,7 +150,9 @@ function G:trigger(depth)
   if roll == 0 then return "ln.each()" end
   if roll == 1 then return ("ln.after_count(%d)"):format(1 + self:rnd(4)) end
   if roll == 2 then return ("ln.every(%d, { time = 'event' })"):format(2 + self:rnd(9)) end
-  if roll == 3 then return ("ln.when(function(w, r) return r.id %% %d == 0 and w.value.n > 1 end)"):format(2 + self:rnd(3)) end
+  if roll == 3 then
+    return ("ln.when(function(w, r) return r.id %% %d == 0 and w.value.n > 1 end)"):format(2 + self:rnd(3))
+  end
   if roll == 4 then return "ln.never()" end
   if roll == 5 then return ("ln.any { %s, %s }"):format(inner(), inner()) end
   if roll == 6 then return ("ln.all { %s, %s }"):format(inner(), inner()) end
@@ -164,7 +166,8 @@ function G:rooted()
   local roll = self:rnd(4)
   if roll == 0 then return "nil" end
   if roll == 1 then return self:trigger() end
-  return ("ln.at_watermark { early = %s, late = %s }"):format(self:trigger(), self:chance(3) and "nil" or self:trigger())
+  local early, late = self:trigger(), self:chance(3) and "nil" or self:trigger()
+  return ("ln.at_watermark { early = %s, late = %s }"):format(early, late)
 end
 
 return streams

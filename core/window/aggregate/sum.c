@@ -60,6 +60,7 @@ static double total(const sum *a) {
     sum both = *a;
     if (!isfinite(a->s)) return a->s;
     add_double(&both, (double)whole(a));
+    add_double(&both, (double)(whole(a) - (__int128)(double)whole(a))); /* what one double cannot hold of it */
     return both.s + both.c;
 }
 

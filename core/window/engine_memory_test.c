@@ -1,0 +1,338 @@
+/* The whole engine while memory runs out: each pipeline below is run once for every allocation it makes, with that one
+ * failing, alone or with all that follow. The engine then says that it has failed, or goes on as if nothing had been;
+ * and in the end not a byte is left. */
+#include "window/state.h"
+#include "window/test_engine.h"
+
+#define NAMED(k, c, n) \
+    { .kind = (k), .column = (c), .name = (n), .name_len = sizeof(n) - 1 }
+static const ln_aggregate aggregates[] = {
+    NAMED(LN_COUNT, -1, "count"),   NAMED(LN_DISTINCT, WORD, "different"),
+    NAMED(LN_FIRST, WORD, "first"), NAMED(LN_LAST, WORD, "last"),
+    NAMED(LN_MAX, NUMBER, "most"),  NAMED(LN_DISTINCT, NUMBER, "numbers"),
+    NAMED(LN_SUM, NUMBER, "sum"),   NAMED(LN_FOLD, -1, "fold"),
+};
+enum { PLAIN = 7, WITH_FOLD = 8 };
+
+/* Appends a node; its number as a bit. */
+static uint64_t node(ln_trigger *t, int kind, int64_t n, uint64_t children) {
+    ln_trigger_node *to = &t->node[t->count];
+    *to = (ln_trigger_node){.kind = (uint8_t)kind, .n = n, .children = children};
+    if (kind == LN_SEQUENCE) to->step_slot = (uint8_t)t->sequences++;
+    if (kind == LN_ONCE) t->once |= UINT64_C(1) << t->count;
+    return UINT64_C(1) << t->count++;
+}
+
+static ln_plan plain_plan(void) {
+    ln_plan p = {
+        .name = "pipe",
+        .name_len = 4,
+        .show_name = 1,
+        .time_column = T,
+        .unit = LN_UNIT_US,
+        .clock_column = -1,
+        .source_column = -1,
+        .mark_column = -1,
+        .delay_us = 20,
+        .idle_us = -1,
+        .max_ahead_us = -1,
+        .key_column = {KEY},
+        .key_columns = 1,
+        .size_us = 10,
+        .hop_us = 10,
+        .max_us = -1,
+        .at_watermark = 1,
+        .aggregate = aggregates,
+        .aggregates = PLAIN,
+        .computed_first = COMPUTED,
+        .limits = {.state_bytes = 1 << 30, .distinct_values = 1000},
+    };
+    node(&p.late, LN_EACH, 0, 0);
+    return p;
+}
+
+static void tumbling_discarding(ln_plan *p) {
+    p->panes = LN_DISCARDING;
+    p->lateness_us = 15;
+    node(&p->early, LN_AFTER_COUNT, 2, 0);
+}
+
+static void hopping_sliced(ln_plan *p) {
+    p->size_us = 20;
+    p->slice_us = 10;
+    p->limits.distinct_values = 3;
+}
+
+static void hopping_retracting(ln_plan *p) {
+    p->size_us = 20;
+    p->panes = LN_RETRACTING;
+    p->lateness_us = 5;
+    node(&p->early, LN_EVERY, 5, 0);
+    p->early.node[0].event_time = 1;
+}
+
+static void filled_from_sources(ln_plan *p) {
+    p->fill = 3;
+    p->closing_always = 1;
+    p->source_column = SOURCE;
+    p->idle_us = 20;
+    p->advance_on_idle = 1;
+}
+
+static void sessions(ln_plan *p) {
+    p->window = LN_WINDOW_SESSION;
+    p->merging = 1;
+    p->key_column[0] = SOURCE;
+    p->gap_us = 12;
+    p->delay_us = 30;
+    p->lateness_us = 10;
+    node(&p->early, LN_EACH, 0, 0);
+}
+
+static void sessions_retracting(ln_plan *p) {
+    sessions(p);
+    p->panes = LN_RETRACTING;
+}
+
+static void sessions_discarding(ln_plan *p) {
+    sessions(p);
+    p->panes = LN_DISCARDING;
+}
+
+static void sessions_bounded(ln_plan *p) {
+    sessions(p);
+    p->merging = 0;
+    p->max_us = 30;
+    p->early = (ln_trigger){0};
+    node(&p->early, LN_WHEN, 7, 0);
+}
+
+static void sessions_bounded_staged(ln_plan *p) {
+    sessions(p);
+    p->merging = 0;
+    p->max_us = 30;
+    p->panes = LN_RETRACTING;
+    p->aggregates = WITH_FOLD;
+    p->staged = 1;
+}
+
+/* Any of: a delay and a silence; two records and then each tick of the clock; the first record. */
+static void global_by_the_clock(ln_plan *p) {
+    ln_trigger *t = &p->early;
+    uint64_t all, sequence, once;
+    p->window = LN_WINDOW_GLOBAL;
+    p->at_watermark = 0;
+    all = node(t, LN_AFTER_DELAY, 9, 0);
+    all |= node(t, LN_AFTER_IDLE, 4, 0);
+    all = node(t, LN_ALL, 0, all);
+    sequence = node(t, LN_AFTER_COUNT, 2, 0);
+    sequence |= node(t, LN_EVERY, 5, 0);
+    sequence = node(t, LN_SEQUENCE, 0, sequence);
+    once = node(t, LN_ONCE, 0, node(t, LN_EACH, 0, 0));
+    node(t, LN_ANY, 0, all | sequence | once);
+}
+
+static void assigned_merging_staged(ln_plan *p) {
+    p->window = LN_WINDOW_ASSIGNER;
+    p->merging = 1;
+    p->key_column[0] = SOURCE;
+    p->gap_us = 25;
+    p->delay_us = 30;
+    p->lateness_us = 10;
+    p->aggregates = WITH_FOLD;
+    p->staged = 1;
+    node(&p->early, LN_EACH, 0, 0);
+}
+
+/* Keys of a computed text and a column, in little memory. */
+static void assigned_with_limits(ln_plan *p) {
+    p->window = LN_WINDOW_ASSIGNER;
+    p->key_columns = 2;
+    p->key_composite = 1;
+    p->key_column[1] = COMPUTED;
+    p->computed_columns = 1;
+    p->limits.state_bytes = 12000;
+    p->time_kind = LN_TIME_COLUMN;
+}
+
+typedef struct pipeline {
+    const char *name;
+    void (*plan)(ln_plan *p);
+    /* what a run must come to at least, so that it is known to have been worth it */
+    uint64_t panes, withdrawals, merged, rejects, ops, questions;
+} pipeline;
+
+static const pipeline pipelines[] = {
+    {"tumbling, discarding", tumbling_discarding, 25, 0, 0, 8, 0, 0},
+    {"hopping, sliced", hopping_sliced, 40, 0, 0, 8, 0, 0},
+    {"hopping, retracting", hopping_retracting, 200, 70, 0, 8, 0, 0},
+    {"filled, from sources", filled_from_sources, 40, 0, 0, 8, 0, 0},
+    {"sessions, retracting", sessions_retracting, 70, 25, 0, 6, 0, 0},
+    {"sessions, discarding", sessions_discarding, 40, 0, 4, 6, 0, 0},
+    {"sessions, bounded", sessions_bounded, 30, 0, 0, 6, 0, 25},
+    {"sessions, bounded, staged", sessions_bounded_staged, 0, 20, 0, 6, 120, 0},
+    {"global, by the clock", global_by_the_clock, 25, 0, 0, 8, 0, 0},
+    {"assigned, merging, staged", assigned_merging_staged, 0, 4, 1, 6, 120, 0},
+    {"assigned, with limits", assigned_with_limits, 30, 0, 0, 12, 0, 0},
+};
+enum { PIPELINES = sizeof pipelines / sizeof *pipelines };
+
+/* ---- a driver ---- */
+
+enum outcome { DONE = 0, REFUSED };
+
+static void run_ops(ln_engine *e, output *o) {
+    size_t count, len;
+    const ln_op *op = ln_engine_ops(e, &count);
+    const uint8_t *staged = ln_engine_staged(e, &len);
+    mix_bytes(o, staged, len);
+    for (size_t i = 0; i < count; i++) {
+        mix(o, ((uint64_t)op[i].kind << 60) ^ ((uint64_t)op[i].a << 32) ^ op[i].b);
+        o->withdrawals += op[i].kind == LN_OP_WITHDRAW;
+        o->merged += op[i].kind == LN_OP_MERGE;
+        if (op[i].kind == LN_OP_ADD && op[i].b >= LN_ROW_HELD) {
+            const uint8_t *held = ln_engine_held(e, op[i].b, &len);
+            mix_bytes(o, held, len);
+        }
+    }
+    o->ops += count;
+}
+
+static void answer(ln_engine *e, output *o) {
+    ln_question *q = ln_engine_question(e);
+    size_t len;
+    const uint8_t *pane = ln_engine_question_pane(e, &len);
+    output aside = {0};
+    mix_bytes(&aside, pane, len); /* it may be missing, and then the engine goes on */
+    for (uint32_t i = 0; i < q->count; i++) q->answer[i] = (uint8_t)((q->start_us + q->row + q->when[i]) & 1);
+    o->questions++;
+}
+
+/* Steps until the engine has done what it was told to. */
+static int work_off(ln_engine *e, output *o) {
+    for (;;) {
+        int step = ln_engine_step(e, UINT32_MAX);
+        if (step == LN_STEP_FAILED) return REFUSED;
+        run_ops(e, o);
+        if (step == LN_STEP_DONE) return DONE;
+        if (step == LN_STEP_ASK) answer(e, o);
+    }
+}
+
+/* What the driver adds to a batch: texts of computed columns, and windows. */
+static int fill(ln_engine *e, const ln_plan *p, const ln_batch *b) {
+    for (uint32_t row = 0; row < ROWS; row++) {
+        double t = (double)b->column[T][row].i;
+        if (ln_engine_frame(e)->row[row] != LN_ROW_TAKE) continue;
+        if (p->computed_columns && ln_engine_text(e, COMPUTED, row, LN_TEXT, "text", 1 + row % 4) != LN_OK)
+            return REFUSED;
+        if (row % 9 == 0 && ln_engine_message(e, row, "a message", 9) != LN_OK) return REFUSED;
+        if (p->window != LN_WINDOW_ASSIGNER) continue;
+        if (ln_engine_window(e, row, t - 6, t + 5 + row % 7) != LN_OK) return REFUSED;
+        if (!p->merging && ln_engine_window(e, row, t - 9, t + 9) != LN_OK) return REFUSED;
+    }
+    return DONE;
+}
+
+static int feed(ln_engine *e, const ln_plan *p, output *o) {
+    int64_t clock_us = 1000;
+    for (int b = 0; b < BATCHES; b++, clock_us += 30) {
+        if (ln_engine_begin(e, &batches[b], clock_us) != LN_OK) return REFUSED;
+        CHECK_INT(ln_engine_judge(e), LN_OK);
+        if (fill(e, p, &batches[b]) != DONE || work_off(e, o) != DONE) return REFUSED;
+        for (int tick = 1; tick <= 4; tick++)
+            if (ln_engine_clock(e, clock_us + 3 * tick) != LN_OK || work_off(e, o) != DONE) return REFUSED;
+    }
+    return ln_engine_finish(e) != LN_OK || work_off(e, o) != DONE ? REFUSED : DONE;
+}
+
+/* An engine that has failed says so to whatever comes. */
+static void is_closed(ln_engine *e) {
+    ln_stats stats;
+    size_t count;
+    CHECK(*ln_engine_error(e));
+    CHECK_INT(ln_engine_step(e, UINT32_MAX), LN_STEP_FAILED);
+    CHECK_INT(ln_engine_begin(e, &batches[0], 5000), LN_ECLOSED);
+    CHECK_INT(ln_engine_judge(e), LN_ECLOSED);
+    CHECK_INT(ln_engine_clock(e, 5000), LN_ECLOSED);
+    CHECK_INT(ln_engine_finish(e), LN_ECLOSED);
+    (void)ln_engine_ops(e, &count);
+    ln_engine_stats(e, &stats);
+}
+
+/* The engine's memory: fails as test_mem does, or once only. */
+typedef struct source {
+    test_mem t;
+    int once;
+} source;
+
+static void *source_resize(void *ctx, void *p, size_t old_bytes, size_t new_bytes) {
+    source *s = ctx;
+    void *q = test_mem_resize(&s->t, p, old_bytes, new_bytes);
+    if (s->once && s->t.calls == s->t.fail_at) s->t.fail_at = 0;
+    return q;
+}
+
+/* One run, in which allocation number `fail_at` fails (0: none), alone or with all after it. */
+static int run(const pipeline *pipe, uint64_t fail_at, int once, output *o, uint64_t *calls) {
+    ln_plan p = plain_plan();
+    struct ln_sink sink = {o, take_pane, stage_pane, take_reject, nothing_waits};
+    source s = {.once = once};
+    ln_mem mem = *test_mem_init(&s.t, SIZE_MAX / 2);
+    ln_engine *e;
+    int outcome = REFUSED;
+    *o = (output){0};
+    pipe->plan(&p);
+    s.t.fail_at = fail_at;
+    mem.resize = source_resize;
+    mem.ctx = &s;
+    e = ln_engine_new_with(&p, &sink, &mem);
+    if (e) {
+        outcome = feed(e, &p, o);
+        if (outcome == DONE) CHECK_TEXT(ln_engine_verify(e), "");
+        else if (e->failed) is_closed(e);
+        ln_engine_delete(e);
+    }
+    CHECK_INT(s.t.held, 0);
+    *calls = s.t.calls;
+    return outcome;
+}
+
+static void runs_without_failing(const pipeline *pipe, output *o, uint64_t *calls) {
+    output again;
+    CHECK_INT(run(pipe, 0, 0, o, calls), DONE);
+    CHECK_INT(run(pipe, 0, 0, &again, calls), DONE);
+    CHECK_INT(again.digest, o->digest);
+    if (!(CHECK(*calls > 100) & CHECK(o->panes >= pipe->panes) & CHECK(o->withdrawals >= pipe->withdrawals) &
+          CHECK(o->merged >= pipe->merged) & CHECK(o->rejects >= pipe->rejects) & CHECK(o->ops >= pipe->ops) &
+          CHECK(o->questions >= pipe->questions)))
+        fprintf(stderr,
+                "  %" PRIu64 " calls, %" PRIu64 " panes, %" PRIu64 " withdrawals, %" PRIu64 " merged, %" PRIu64
+                " rejects, %" PRIu64 " operations, %" PRIu64 " questions\n",
+                *calls, o->panes, o->withdrawals, o->merged, o->rejects, o->ops, o->questions);
+}
+
+static void every_allocation_fails(void) {
+    make_batches();
+    for (int i = 0; i < PIPELINES; i++) {
+        output want, got;
+        uint64_t calls, made, refused = 0;
+        int failures = test_failures;
+        test_name = pipelines[i].name;
+        runs_without_failing(&pipelines[i], &want, &calls);
+        for (uint64_t n = 1; n <= 2 * calls && test_failures == failures; n++) {
+            int outcome = run(&pipelines[i], (n + 1) / 2, n % 2 == 0, &got, &made);
+            refused += outcome == REFUSED;
+            if (outcome == DONE) CHECK_INT(got.digest, want.digest);
+            if (test_failures > failures)
+                fprintf(stderr, "  allocation %" PRIu64 " of %" PRIu64 "%s\n", (n + 1) / 2, calls,
+                        n % 2 ? " and all after it" : "");
+        }
+        CHECK(refused > calls);
+    }
+}
+
+static const test_case cases[] = {
+    {"every allocation fails", every_allocation_fails},
+};
+TEST_MAIN(cases)
