@@ -281,8 +281,21 @@ describe("run", function()
     local r = run "$LUNETTE run fails.lua in.jsonl"
     assert.equal(0, r.code)
     local lines = lines_of(r.err)
-    assert.equal(1, #lines, r.err)
+    assert.equal(2, #lines, r.err)
     assert.truthy(lines[1]:find "^lunette: .*fails%.lua:5:.*gone", r.err)
+    assert.equal("lunette: pipeline: 3 of 3 records rejected: script_error 3; --rejects FILE keeps them", lines[2])
+  end)
+
+  it("says at the end what did not count, where nobody takes the rejects", function()
+    put("skips.lua", COUNT:format "where = function(r) return not r.skip end,"
+      :gsub("aggregate = {", 'aggregate = { skipped = ln.sum "name",'))
+    put("names.jsonl", '{"t":500,"name":"x"}\n{"u":1}\n[]\n')
+    local r = run "$LUNETTE run skips.lua names.jsonl"
+    assert.same({
+      "lunette: pipeline: 2 of 3 records rejected: malformed 1, no_time 1; --rejects FILE keeps them",
+      "lunette: pipeline: values skipped that an aggregate could not take, such as a text in ln.sum: 1",
+    }, lines_of(r.err))
+    assert.equal("", run("$LUNETTE run --rejects r.jsonl skips.lua names.jsonl").err)
   end)
 end)
 

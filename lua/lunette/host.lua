@@ -58,7 +58,7 @@ local function tell_what_did_not_count()
         app.parts[i].name, total, tonumber(s.read), table.concat(parts, ", "))
     end
     if s.values_skipped > 0 then
-      app.news[#app.news + 1] = ("%s: %.0f values skipped that an aggregate could not take, such as a text in ln.sum")
+      app.news[#app.news + 1] = ("%s: values skipped that an aggregate could not take, such as a text in ln.sum: %.0f")
         :format(app.parts[i].name, tonumber(s.values_skipped))
     end
   end
