@@ -286,6 +286,28 @@ describe("run", function()
     assert.equal("lunette: pipeline: 3 of 3 records rejected: script_error 3; --rejects FILE keeps them", lines[2])
   end)
 
+  it("goes on after errors that are no texts, and tells them in lines that a terminal can take", function()
+    local odd = "error(setmetatable({}, { __tostring = function() return 5 end }))"
+    local long = "error('\\27[2J\\n' .. ('x'):rep(9999), 0)"
+    put("odd.lua", COUNT:format("where = function(r) if r.t < 600 then %s end %s end,"):format(odd, long))
+    local r = run "$LUNETTE run --rejects odd.jsonl odd.lua in.jsonl"
+    assert.equal(0, r.code)
+    local lines = lines_of(r.err)
+    assert.equal("lunette: pipeline: record: an error that is no text", lines[1])
+    assert.truthy(lines[2]:find "^lunette: pipeline: record:  %[2J x+%.%.%.$", r.err)
+    assert.is_true(#lines == 2 and #lines[2] < 600)
+  end)
+
+  it("overwrites no script", function()
+    put("mine.lua", COUNT:format "")
+    for _, option in ipairs { "-o", "--rejects" } do
+      local r = run("$LUNETTE run " .. option .. " mine.lua mine.lua in.jsonl")
+      assert.equal(2, r.code)
+      assert.truthy(r.err:find("it is the script", 1, true), r.err)
+    end
+    assert.equal(0, run("$LUNETTE check mine.lua").code)
+  end)
+
   it("says at the end what did not count, where nobody takes the rejects", function()
     put("skips.lua", COUNT:format "where = function(r) return not r.skip end,"
       :gsub("aggregate = {", 'aggregate = { skipped = ln.sum "name",'))

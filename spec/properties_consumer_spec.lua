@@ -62,8 +62,8 @@ local function case_of(g, kind)
   how.window, by_force = windows[kind](g)
   how.aggregates = g:chance(2) and FOLDED or PLAIN
   if g:chance(4) then how.more = 'closing = "always",' end
-  local records = clocked(g, g:delayed(g:records { count = 40 + g:rnd(60), step = g:pick { 2, 4, 9 }, jumps = 60 },
-    disorder))
+  local records = g:records { count = 40 + g:rnd(60), step = g:pick { 2, 4, 9 }, jumps = 60, same_times = g:chance(2) }
+  records = clocked(g, g:delayed(records, disorder))
   return how, records, by_force
 end
 

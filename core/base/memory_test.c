@@ -35,6 +35,35 @@ static void an_array_grows(void) {
     CHECK_INT(t.held, 0);
 }
 
+/* Only what is large and nearly empty becomes smaller, and only where there is memory for it. */
+static void an_array_shrinks(void) {
+    test_mem t;
+    ln_mem *mem = test_mem_init(&t, SIZE_MAX / 2);
+    uint32_t *items = NULL;
+    size_t cap = 0;
+    CHECK_INT(ln_mem_grow(mem, &items, &cap, 1024, sizeof *items), 0);
+    ln_mem_shrink(mem, &items, &cap, 1, sizeof *items);
+    CHECK_INT(cap, 1024);
+    CHECK_INT(ln_mem_grow(mem, &items, &cap, 4096, sizeof *items), 0);
+    for (uint32_t n = 0; n < 512; n++) items[n] = n;
+    ln_mem_shrink(mem, &items, &cap, 513, sizeof *items);
+    CHECK_INT(cap, 4096);
+    t.fail_at = 1;
+    ln_mem_shrink(mem, &items, &cap, 512, sizeof *items);
+    CHECK_INT(cap, 4096);
+    t.fail_at = 0;
+    ln_mem_shrink(mem, &items, &cap, 512, sizeof *items);
+    CHECK_INT(cap, 1024);
+    for (uint32_t n = 0; n < 512; n++) CHECK_INT(items[n], n);
+    CHECK_INT(t.held, cap * sizeof *items);
+    CHECK_INT(ln_mem_grow(mem, &items, &cap, 4096, sizeof *items), 0);
+    t.fail_at = 1; /* to give back all needs none */
+    ln_mem_shrink(mem, &items, &cap, 0, sizeof *items);
+    CHECK(!items && cap == 0);
+    CHECK_INT(t.held, 0);
+    CHECK_INT(mem->used, 0);
+}
+
 static void a_buffer_keeps_its_failure(void) {
     test_mem t;
     ln_buf b;
@@ -194,8 +223,12 @@ static void small_numbers(void) {
 }
 
 static const test_case cases[] = {
-    {"an array grows", an_array_grows},         {"a buffer keeps its failure", a_buffer_keeps_its_failure},
-    {"an arena in rounds", an_arena_in_rounds}, {"a pool of blocks", a_pool_of_blocks},
-    {"small numbers", small_numbers},           {"many small numbers", many_small_numbers},
+    {"an array grows", an_array_grows},
+    {"an array shrinks", an_array_shrinks},
+    {"a buffer keeps its failure", a_buffer_keeps_its_failure},
+    {"an arena in rounds", an_arena_in_rounds},
+    {"a pool of blocks", a_pool_of_blocks},
+    {"small numbers", small_numbers},
+    {"many small numbers", many_small_numbers},
 };
 TEST_MAIN(cases)

@@ -28,6 +28,10 @@ static int check_target(const char *option, const char *target, const ln_cli_opt
         ln_cli_say("%s %s: it is an input too, and would be emptied before it is read", option, target);
         return LN_EXIT_USAGE;
     }
+    if (same_file(target, o->words[0])) {
+        ln_cli_say("%s %s: it is the script, which would be overwritten: name another file", option, target);
+        return LN_EXIT_USAGE;
+    }
     return 0;
 }
 

@@ -145,6 +145,7 @@ static int release(ln_engine *e) {
             if (ln_hold_done(e, held) < 0) return -1;
         }
         held = ln_hold_next(e, e->aim_us);
+        if (e->failed) return -1;
         if (!held) break;
         ln_join_begin(e, held->key, held->time_us, held->arrival, held);
     }

@@ -31,10 +31,14 @@ static ln_held *copy_row(ln_engine *e, uint32_t record_bytes) {
     return h;
 }
 
+/* The number by which the driver knows a record that joins. */
 static int number(ln_engine *e, ln_held *h) {
     h->id = ln_ids_take(&e->held_ids, &e->mem);
-    if (!h->id || h->id >= LN_ROW_HELD) return -1;
-    if (ln_mem_grow(&e->mem, &e->held, &e->held_cap, (size_t)h->id + 1, sizeof *e->held) < 0) return -1;
+    if (!h->id) return -1;
+    if (h->id >= LN_ROW_HELD || ln_mem_grow(&e->mem, &e->held, &e->held_cap, (size_t)h->id + 1, sizeof *e->held) < 0) {
+        ln_ids_give(&e->held_ids, &e->mem, h->id);
+        return -1;
+    }
     e->held[h->id] = h;
     return 0;
 }
@@ -46,12 +50,10 @@ int ln_hold(ln_engine *e, ln_key *key) {
     h->key = key;
     h->time_us = e->rows.time_us[e->row];
     h->arrival = e->arrivals;
-    if (number(e, h) < 0) {
+    if (ln_heap_add(&e->waiting, h->time_us, h->arrival, h) < 0) {
         ln_mem_free(&e->mem, h, h->bytes);
         return ln_engine_fail(e, LN_ENOMEM, "a waiting record");
     }
-    if (ln_heap_add(&e->waiting, h->time_us, h->arrival, h) < 0)
-        return ln_engine_fail(e, LN_ENOMEM, "a waiting record");
     key->waiting++;
     return 0;
 }
@@ -59,7 +61,12 @@ int ln_hold(ln_engine *e, ln_key *key) {
 const ln_held *ln_hold_next(ln_engine *e, int64_t to_us) {
     ln_held *h;
     if (!e->waiting.count || ln_heap_least(&e->waiting) > to_us) return NULL;
-    h = ln_heap_remove(&e->waiting, 0);
+    h = ln_heap_top(&e->waiting);
+    if (number(e, h) < 0) {
+        (void)ln_engine_fail(e, LN_ENOMEM, "a waiting record");
+        return NULL;
+    }
+    ln_heap_remove(&e->waiting, 0);
     h->key->waiting--;
     return h;
 }
@@ -90,8 +97,12 @@ void ln_hold_spent(ln_engine *e) {
 }
 
 void ln_hold_free(ln_engine *e) {
-    for (size_t id = 1; id < e->held_cap && id <= e->held_ids.last; id++)
-        if (e->held[id]) forget(e, e->held[id]);
+    while (e->waiting.count) {
+        ln_held *h = ln_heap_remove(&e->waiting, 0);
+        ln_mem_free(&e->mem, h, h->bytes);
+    }
+    for (size_t id = e->held_ids.last; id > 0; id--)
+        if (id < e->held_cap && e->held[id]) ln_mem_free(&e->mem, e->held[id], e->held[id]->bytes);
     ln_heap_free(&e->waiting);
     ln_mem_free(&e->mem, e->held, e->held_cap * sizeof *e->held);
     ln_mem_free(&e->mem, e->spent, e->spent_cap * sizeof *e->spent);

@@ -44,7 +44,7 @@ typedef struct ln_held {
     ln_key *key;
     int64_t time_us;
     uint64_t arrival;
-    uint32_t id;
+    uint32_t id;           /* once it joins */
     uint32_t record_bytes; /* 0 where no function will read it */
     size_t bytes;          /* of this block: the values, what they point to, and the record behind it */
     ln_value value[];      /* for each aggregate */
@@ -104,7 +104,7 @@ struct ln_engine {
     ln_graves graves;
     ln_ids slots, handles, held_ids;
     ln_heap waiting; /* by (time, arrival) */
-    ln_held **held;  /* by id: those that wait, and those that the driver has still to see */
+    ln_held **held;  /* by id: the one that joins, and those that the driver has still to see */
     size_t held_cap;
     ln_held **spent; /* the latter */
     size_t spent_count, spent_cap;

@@ -12,6 +12,7 @@ local DONE, MORE, ASK = lib.LN_STEP_DONE, lib.LN_STEP_MORE, lib.LN_STEP_ASK
 local OK = lib.LN_OK
 local ALL_ROWS = 4294967295
 local OUTPUT_MAX = 65536 -- bytes of panes after which the host should take them
+local LINE_MAX = 500 -- bytes of such a message
 local NOTICES_MAX = 100 -- distinct messages of script errors that are told
 
 --- What `pump` and `finish` return. Since 0.1.
@@ -24,17 +25,27 @@ local M = { NEEDS_INPUT = NEEDS_INPUT, DRAIN = DRAIN, BROKEN_INPUT = BROKEN_INPU
 
 -- ---- errors of scripts
 
--- What was raised, as a text; also where making a text of it raises again.
+-- What was raised, as a text; also where it has none, or making it raises again.
 local function text_of(message)
-  local ok, text = pcall(tostring, message)
-  return ok and text or "an error that has no text"
+  if type(message) ~= "string" then
+    local made, ok = getmetatable(message), false
+    if type(made) == "table" and made.__tostring then ok, message = pcall(tostring, message) end
+    if not ok or type(message) ~= "string" then return "an error that is no text" end
+  end
+  return message
+end
+
+-- The same for a terminal: one line, without control characters, of bounded length.
+local function line_of(message)
+  local text = text_of(message):gsub("%c+", " ")
+  return #text <= LINE_MAX and text or text:sub(1, LINE_MAX) .. "..."
 end
 
 -- A function that counts an error of a pipeline's script, and tells it once.
 local function listener(app, pipeline)
   return function(place, message)
     app.script_errors = app.script_errors + 1
-    local text = ("%s: %s: %s"):format(pipeline.name, place, text_of(message)):gsub("%s*\n%s*", " ")
+    local text = ("%s: %s: %s"):format(pipeline.name, place, line_of(message))
     if app.told[text] or app.told_count >= NOTICES_MAX then return end
     app.told[text], app.told_count = true, app.told_count + 1
     app.news[#app.news + 1] = text

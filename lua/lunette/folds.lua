@@ -96,12 +96,16 @@ function M:merge(into, from)
     local held = self.held[i]
     local a, b = held[into], held[from]
     held[from] = nil
-    if a == nil or b == nil or a == BROKEN or b == BROKEN then
-      held[into] = (a == BROKEN or b == BROKEN) and BROKEN or a == nil and b or a
-    else
+    if a == BROKEN or b == BROKEN then
+      held[into] = BROKEN
+    elseif a == nil then
+      held[into] = b
+    elseif b ~= nil then
       local ok, merged = pcall(fold.merge, a, b)
+      if ok and merged == nil then ok, merged = false, "it returned nothing: return the accumulator" end
       if not ok then self.failed("merge of fold " .. fold.name, merged) end
-      held[into] = ok and merged or BROKEN
+      if not ok then merged = BROKEN end
+      held[into] = merged
     end
   end
 end
