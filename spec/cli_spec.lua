@@ -1,54 +1,13 @@
---- The program, from outside: its commands, exit codes, files, signals and words. What panes say is checked elsewhere;
--- here a pane is mostly one short text, `[start,end) n`.
+--- The program, from outside: its commands, exit codes, files and words. What panes say is checked elsewhere; here a
+-- pane is mostly one short text, `[start,end) n`.
+local cli = require "spec.support.cli"
 local json = require "spec.support.json"
-local shell = require "spec.support.shell"
 
--- Windows of a second, counted; a pane as soon as a record is there, so that a test can wait for it.
-local COUNT = [[
-local ln = require "lunette"
-return ln.pipeline {
-  time = { field = "t" },
-  window = ln.tumbling "1s",
-  %s
-  aggregate = { n = ln.count() },
-}
-]]
-local EARLY = "trigger = ln.at_watermark { early = ln.each() },"
+local COUNT, put, get, run = cli.COUNT, cli.put, cli.get, cli.run
+local lines_of, panes, packed = cli.lines_of, cli.panes, cli.packed
 
-local folder
-
-local function put(name, bytes) shell.write(folder .. "/" .. name, bytes) end
-local function get(name) return shell.read(folder .. "/" .. name) end
-local function run(text) return shell.run(folder, text) end
-
-local function lines_of(text)
-  local lines = {}
-  for line in text:gmatch "[^\r\n]+" do lines[#lines + 1] = line end
-  return lines
-end
-
--- JSON lines as short texts.
-local function panes(text)
-  local short = {}
-  for i, line in ipairs(lines_of(text)) do
-    local pane = json.decode(line)
-    short[i] = ("[%s,%s) %s"):format(tostring(pane.start), tostring(pane["end"]), tostring(pane.value.n))
-  end
-  return short
-end
-
--- A map { t = `t` } in msgpack, for 256 <= t < 65536.
-local function packed(t) return "\129\161t\205" .. string.char(math.floor(t / 256), t % 256) end
-
-before_each(function()
-  folder = shell.folder()
-  put("count.lua", COUNT:format "")
-  put("early.lua", COUNT:format(EARLY))
-  put("in.jsonl", '{"t":500}\n{"t":700}\n{"t":1200}\n')
-  put("in.msgpack", packed(500) .. packed(700) .. packed(1200))
-end)
-
-after_each(function() shell.remove(folder) end)
+before_each(function() cli.prepare() end)
+after_each(cli.clear)
 
 describe("help and usage", function()
   it("explains the program and each command, with an example", function()
@@ -391,76 +350,5 @@ describe("output that does not take everything", function()
       assert.equal(1, r.code, command)
       assert.truthy(r.err:find("No space left on device", 1, true), r.err)
     end
-  end)
-end)
-
-describe("signals", function()
-  -- Waits until the loop of $pid turns; from then on it catches signals.
-  local LOOPS = "until ls -l /proc/$pid/fd | grep -q eventpoll; do sleep 0.02; done; sleep 0.2;"
-
-  -- Starts a run on the FIFO `f`, feeds it, and waits for the pane of the second record. The third is not whole.
-  local START = [[
-    mkfifo f
-    $LUNETTE run early.lua f > panes 2> words &
-    pid=$!
-    exec 7> f
-    printf '{"t":500}\n{"t":700}\n{"t":' >&7
-    until [ "$(wc -l < panes)" = 2 ]; do sleep 0.02; done
-  ]]
-
-  it("writes each pane while it waits for more input, and drains on SIGINT and SIGTERM", function()
-    for _, signal in ipairs { "INT", "TERM" } do
-      local r = run("rm -f f;" .. START .. ("kill -%s $pid; wait $pid"):format(signal))
-      assert.equal(0, r.code)
-      assert.same({ "[0,1000) 1", "[0,1000) 2", "[0,1000) 2" }, panes(get "panes"))
-      assert.truthy(get "words":find "^lunette: f: interrupted: 5 bytes [^\n]*\n$", get "words")
-    end
-  end)
-
-  it("takes the echo of a signal for what it is", function()
-    local r = run(START .. "kill -TERM $pid; kill -TERM $pid; kill -INT $pid; wait $pid")
-    assert.equal(0, r.code)
-    assert.equal(3, #lines_of(get "panes"))
-  end)
-
-  it("stops at once on a second one, even when the output is stuck", function()
-    for signal, code in pairs { INT = 130, TERM = 143 } do
-      local r = run(([[
-        rm -f f; mkfifo f
-        seq -f '{"t":%%.0f}' 1 30000 > many.jsonl
-        sleep 15 < f & sleeper=$!
-        $LUNETTE run early.lua many.jsonl > f &
-        pid=$!
-        %s
-        kill -%s $pid; sleep 0.4
-        kill -0 $pid || exit 99
-        kill -%s $pid; wait $pid; code=$?
-        kill $sleeper
-        exit $code]]):format(LOOPS, signal, signal))
-      assert.equal(code, r.code)
-    end
-  end)
-
-  it("drains while it waits for the writer of a FIFO", function()
-    local r = run("mkfifo f; $LUNETTE run --clock t count.lua f & pid=$!;" .. LOOPS .. "kill -INT $pid; wait $pid")
-    assert.same({ 0, "", "" }, { r.code, r.out, r.err })
-  end)
-end)
-
-describe("progress", function()
-  local SLOW = "{ cat in.jsonl; sleep 0.6; } | "
-
-  it("is one line, redrawn and cleared at the end", function()
-    local r = run(SLOW .. "$LUNETTE run --progress count.lua > panes")
-    assert.equal(0, r.code)
-    assert.truthy(r.err:find "^\r\27%[K[^\n]* records/s  watermark: [^\n]*  open windows: 1  late: 0", r.err)
-    assert.truthy(r.err:find "\r\27%[K$")
-    assert.falsy(r.err:find "\n")
-    assert.same({ "[0,1000) 2", "[1000,2000) 1" }, panes(get "panes"))
-  end)
-
-  it("is not shown for a pipe, nor where standard error is no terminal", function()
-    local r = run(SLOW .. "$LUNETTE run count.lua")
-    assert.equal("", r.err)
   end)
 end)

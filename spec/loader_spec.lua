@@ -98,8 +98,8 @@ return ln.pipeline {
         'p.lua:2: ln.tumblin: no such word: did you mean "tumbling"?',
         'p.lua:2: ln.cuont: no such word: did you mean "count"?',
         'p.lua:2: panes: "acumulating" is unknown: did you mean "accumulating"?',
-      }, (problems_of('local ln = require "lunette"\nreturn ln.pipeline { time = { field = "t" }, window = ln.tumblin(5), '
-        .. 'panes = "acumulating", aggregate = { n = ln.cuont() } }')))
+      }, (problems_of('local ln = require "lunette"\nreturn ln.pipeline { time = { field = "t" }, '
+        .. 'window = ln.tumblin(5), panes = "acumulating", aggregate = { n = ln.cuont() } }')))
       assert.same({ 'p.lua:1: ln.pipelin: no such word: did you mean "pipeline"?' },
         (problems_of 'return require("lunette").pipelin { time = 1 }'))
     end)

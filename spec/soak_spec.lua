@@ -84,7 +84,7 @@ local function soak(title, script, count, line_of, closing)
   run:result()
   assert.is_true(lua_grown <= 16 * 1024 * 1024)
   -- LuaJIT keeps what its heap has once grown to: only without panes in Lua can the whole process be held to it.
-  if not script:find "fold" and not script:find "emit" then assert.is_true(after - before <= 48 * 1024 * 1024) end
+  if not script:find "fold" and not script:find "emit" then assert.is_true(after - before <= 80 * 1024 * 1024) end
   assert.is_true(s.state_bytes <= fresh.state_bytes + 65536 + most.state_bytes / 64)
   return s
 end

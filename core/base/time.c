@@ -24,11 +24,16 @@ static int read_whole(__int128 n, int unit, int64_t *us) {
     return finite_us(n * unit_us[unit], us);
 }
 
+/* The fraction is scaled apart from the whole: rounding their product could move it to the next microsecond. */
 static int read_double(double d, int unit, int64_t *us) {
-    double n = unit == LN_UNIT_NS ? d / 1000.0 : d * (double)unit_us[unit];
-    n = round(n);
-    if (!(n > -9223372036854775808.0 && n < 9223372036854775808.0)) return -1;
-    return finite_us((__int128)n, us);
+    double whole = trunc(d);
+    if (unit == LN_UNIT_NS) {
+        d = round(d / 1000.0);
+        if (!(d > -9223372036854775808.0 && d < 9223372036854775808.0)) return -1;
+        return finite_us((__int128)d, us);
+    }
+    if (!(whole > -9223372036854775808.0 && whole < 9223372036854775808.0)) return -1;
+    return finite_us((__int128)whole * unit_us[unit] + (__int128)round((d - whole) * (double)unit_us[unit]), us);
 }
 
 static int from_seconds(int64_t s, uint32_t ns, int unit, int64_t *us) {

@@ -113,8 +113,8 @@ static void random_steps(void) {
         for (uint32_t mood = 0; mood < 9; mood++) run(i * 9 + mood, sizes[i], mood / 3, mood % 3);
 }
 
-/* The windows of a long run on a grid: the newest comes, the oldest goes, and memory stays what it was. It is seldom that
- * no room is left behind the newest, since then all others must move. */
+/* The windows of a long run on a grid: the newest comes, the oldest goes, and memory stays what it was. It is seldom
+ * that no room is left behind the newest, since then all others must move. */
 static void a_long_queue(void) {
     test_mem t;
     ln_mem *mem = test_mem_init(&t, SIZE_MAX / 2);

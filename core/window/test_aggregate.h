@@ -1,5 +1,5 @@
-/* What the tests of aggregates share: random values with their places in time, and two ways to put them together: in one
- * pass, and cut into pieces that are joined in a random tree. */
+/* What the tests of aggregates share: random values with their places in time, and two ways to put them together: in
+ * one pass, and cut into pieces that are joined in a random tree. */
 #ifndef LN_WINDOW_TEST_AGGREGATE_H
 #define LN_WINDOW_TEST_AGGREGATE_H
 
@@ -113,7 +113,7 @@ static inline void in_one_pass(bench *b, state *s) {
  * was taken stays as it is, until it is cleared. */
 static inline void in_pieces(bench *b, test_random *r, state *s) {
     state piece[PIECES];
-    int order[VALUES], pieces = 1 + (int)test_random_below(r, PIECES);
+    int order[VALUES] = {0}, pieces = 1 + (int)test_random_below(r, PIECES);
     memset(piece, 0, sizeof piece);
     for (int i = 0; i < count; i++) {
         int at = (int)test_random_below(r, (uint32_t)i + 1);
@@ -133,7 +133,6 @@ static inline void in_pieces(bench *b, test_random *r, state *s) {
         }
         clear(b, &piece[c]);
         piece[c] = piece[--pieces];
-        if (a == pieces) a = c;
     }
     *s = piece[0];
 }

@@ -1,4 +1,5 @@
-/* What a test of the whole engine stands on: batches made by hand, and a sink that makes one number of all it is given. */
+/* What a test of the whole engine stands on: batches made by hand, and a sink that makes one number of all it is
+ * given. */
 #ifndef LN_WINDOW_TEST_ENGINE_H
 #define LN_WINDOW_TEST_ENGINE_H
 

@@ -14,7 +14,7 @@ typedef struct ln_tally {
     int64_t time_us;
     uint64_t arrival; /* of the record, counted from the first */
     uint64_t distinct_max;
-    uint64_t skipped;       /* values that an aggregate could not take */
+    uint64_t skipped; /* values that an aggregate could not take */
     uint64_t seed;
 } ln_tally;
 
