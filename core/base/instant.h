@@ -39,10 +39,10 @@ static inline int64_t ln_floor_mod(int64_t a, int64_t b) {
     return m < 0 ? m + b : m;
 }
 
-/* The last point of the grid {k * step + offset} at or before t, with 0 <= offset < step; the start of the range where
- * that point would lie before it. */
-static inline int64_t ln_grid_floor(int64_t t, int64_t step, int64_t offset) {
-    return ln_time_sub(t, ln_floor_mod(ln_floor_mod(t, step) - offset, step));
+/* The last point of the grid {k * step + offset} at or before t, with 0 <= offset < step. Not cut to the range: it may
+ * lie before the first time there is. */
+static inline __int128 ln_grid_floor(int64_t t, int64_t step, int64_t offset) {
+    return (__int128)t - ln_floor_mod(ln_floor_mod(t, step) - offset, step);
 }
 
 /* True where a multiple of `period` lies in (from, to]; moves from or to infinity pass none. */

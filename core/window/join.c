@@ -12,9 +12,9 @@ static void grid_begin(ln_engine *e, int64_t t) {
     ln_joining *j = &e->join;
     __int128 into = (__int128)t - j->hop_start_us;
     if (into < 0 || into >= p->hop_us || !j->hop_known) {
-        into = ln_floor_mod(ln_floor_mod(t, p->hop_us) - p->offset_us, p->hop_us);
-        j->hop_start_us = (__int128)t - into;
+        j->hop_start_us = ln_grid_floor(t, p->hop_us, p->offset_us);
         j->hop_known = 1;
+        into = (__int128)t - j->hop_start_us;
     }
     if (p->hop_us == p->size_us) {
         j->count = 1;

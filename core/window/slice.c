@@ -80,8 +80,7 @@ static int refuses(ln_engine *e, const ln_key *key, uint32_t at, __int128 start)
 /* The slice of the record, made where there is none; NULL where memory is short, or with *refused. */
 static ln_slice *find(ln_engine *e, ln_key *key, int64_t t_us, int *refused) {
     int64_t width_us = e->plan.slice_us;
-    __int128 start =
-        (__int128)t_us - ln_floor_mod(ln_floor_mod(t_us, width_us) - e->plan.offset_us % width_us, width_us);
+    __int128 start = ln_grid_floor(t_us, width_us, e->plan.offset_us % width_us);
     int64_t start_us = ln_time_clamp(start), end_us = ln_time_clamp(start + width_us);
     uint32_t at;
     ln_slice *s = ln_cells_find(&key->open, start_us, end_us, &at);
