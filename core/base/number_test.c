@@ -2,16 +2,10 @@
 #include "base/number.h"
 #include "base/test.h"
 #include "base/test_random.h"
+#include "base/test_values.h"
 
 #include <float.h>
 #include <math.h>
-
-#define I(n) \
-    { .type = LN_INT, .i = (n) }
-#define U(n) \
-    { .type = LN_UINT, .u = (n) }
-#define D(x) \
-    { .type = LN_DOUBLE, .d = (x) }
 
 /* Those with the same rank are equal. */
 typedef struct ranked {

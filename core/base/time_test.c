@@ -4,15 +4,10 @@
 #include "base/instant.h"
 #include "base/test.h"
 #include "base/test_random.h"
+#include "base/test_values.h"
 
 #include <math.h>
 
-#define I(n) \
-    { .type = LN_INT, .i = (n) }
-#define U(n) \
-    { .type = LN_UINT, .u = (n) }
-#define D(x) \
-    { .type = LN_DOUBLE, .d = (x) }
 #define BYTES(kind, e, s) \
     { .type = (kind), .ext = (e), .len = sizeof(s) - 1, .at = (const uint8_t *)(s) }
 #define EXT(e, s) BYTES(LN_EXT, e, s)

@@ -3,17 +3,12 @@
 
 #include "base/test.h"
 #include "base/test_random.h"
+#include "base/test_values.h"
 
 #include <math.h>
 
 /* ---- the canonical form ---- */
 
-#define I(n) \
-    { .type = LN_INT, .i = (n) }
-#define U(n) \
-    { .type = LN_UINT, .u = (n) }
-#define D(x) \
-    { .type = LN_DOUBLE, .d = (x) }
 #define BYTES(kind, s) \
     { .type = (kind), .len = sizeof(s) - 1, .at = (const uint8_t *)(s) }
 #define FORM(s) (s), sizeof(s) - 1

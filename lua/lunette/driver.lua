@@ -148,7 +148,7 @@ function M.open(pipelines, options)
   local seed = options.seed or entropy()
   app.view = record.view(app.reader)
   for _, p in ipairs(pipelines) do lower.columns(p, app.reader, app.view, options.clock) end
-  local first = lower.next_column(app.reader)
+  local first = lib.ln_reader_columns(app.reader)
   for i, p in ipairs(pipelines) do
     app.parts[i] = new_part(app, p, { show_name = #pipelines > 1, clock = options.clock, seed = seed,
       slices = options.slices }, first)

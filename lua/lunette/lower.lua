@@ -97,7 +97,7 @@ local function lower_watermark(plan, w, column)
   plan.max_ahead_us = w.max_ahead_us or -1
 end
 
---- The columns of the reader that a pipeline's fields need, asked for in one go: computed columns come behind them.
+-- Asks the reader for fields by their paths. All pipelines ask in one go, so that computed columns come behind them.
 local function columns_of(reader, view)
   return function(path)
     local column = lib.ln_reader_column(reader, path, #path)
@@ -118,9 +118,6 @@ function M.columns(p, reader, view, clock)
     if a.path then column(a.path) end
   end
 end
-
---- How many columns the reader has been asked for.
-function M.next_column(reader) return lib.ln_reader_columns(reader) end
 
 -- Numbers the pipeline's functions: each gets a computed column and stands in the pass that calls it.
 local function computer(first)
