@@ -242,7 +242,7 @@ typedef struct ln_plan {
     int window;           /* enum ln_window_kind */
     int merging;          /* session without max, assigner with merge */
     int64_t size_us, hop_us, offset_us;
-    int64_t slice_us; /* grid: windows share slices of this width, a divisor of size and hop; 0: a cell for each window.
+    int64_t slice_us; /* grid: windows are made of slices of this width, a divisor of size and hop; 0: cells.
                          Only where each window has exactly one pane, at its end: at_watermark without an early part,
                          no lateness, no fill, no folds */
     int64_t gap_us;   /* sessions; for a merging assigner its `longest` */
@@ -327,7 +327,7 @@ typedef struct ln_question {
 
 enum ln_step {
     LN_STEP_DONE = 0, /* the batch (or the finish) is worked off; run the operations, if any */
-    LN_STEP_MORE,     /* run the operations, drain the output, step again */
+    LN_STEP_MORE,     /* run the operations, drain the output, let the host's loop turn, step again */
     LN_STEP_ASK,      /* run the operations, answer the question, step again */
     LN_STEP_FAILED    /* ln_engine_error tells why; the engine takes nothing more */
 };
@@ -394,5 +394,8 @@ const uint8_t *ln_engine_question_pane(ln_engine *e, size_t *len);
 
 void ln_engine_stats(const ln_engine *e, ln_stats *out);
 const char *ln_engine_error(const ln_engine *e);
+/* For tests: every row goes its way by itself, step by step, and nothing is worked out for several at once. What leaves
+ * is the same. */
+void ln_engine_plain(ln_engine *e);
 /* Walks every structure of the engine and checks its invariants: NULL, or what is wrong. For tests; slow. */
 const char *ln_engine_verify(const ln_engine *e);

@@ -38,6 +38,11 @@ local function both(script, input, options)
   local cells = engine.run(pipelines, input, options)
   options.slices = nil
   local slices = engine.run(pipelines, input, options)
+  options.plain = true
+  local one_by_one = engine.run(pipelines, input, options)
+  options.plain = nil
+  assert.same(slices.panes, one_by_one.panes, "a run of rows and one row after the other differ")
+  assert.same(slices.stats[1], one_by_one.stats[1])
   compare_panes(cells.panes, slices.panes)
   assert.equal(cells.reject_bytes, slices.reject_bytes)
   for _, name in ipairs { "read", "aggregated", "filtered", "refusals_late", "windows_opened", "keys", "windows",
@@ -51,6 +56,7 @@ end
 local function grid(g)
   local hop = 1 + g:rnd(16)
   local size = g:chance(3) and hop * (2 + g:rnd(6)) or hop + 1 + g:rnd(60)
+  if g:chance(8) then size = hop elseif g:chance(8) then size = hop * (8 + g:rnd(30)) end
   local offset = g:pick { 0, g:rnd(100) - 50, -g:rnd(1000), 7777 }
   return ("ln.hopping(%d, %d, { offset = %d })"):format(size, hop, offset), size, hop
 end
@@ -193,7 +199,8 @@ describe("a pipeline's windows have cells of their own", function()
     assert.is_nil(width { trigger = "ln.at_watermark { early = ln.after_count(2) }" })
     assert.is_nil(width { aggregates = { "n", "f" } })
     assert.is_nil(width { more = "fill = 1," })
-    assert.is_nil(width { window = "ln.tumbling(60)" })
+    assert.equal(60000, width { window = "ln.tumbling(60)" })
+    assert.is_nil(width { window = "ln.hopping(10, 60)" })
     assert.is_nil(width { window = "ln.session(60)" })
   end)
 end)

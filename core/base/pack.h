@@ -68,6 +68,18 @@ static inline uint8_t *ln_pack_head(uint8_t *to, int type, uint32_t n) {
     }
 }
 
+/* Any value, for which there is ln_pack_room; that of an array or a map is encoded already. */
+uint8_t *ln_pack_value_slow(uint8_t *to, const ln_value *v);
+
+static inline uint8_t *ln_pack_value(uint8_t *to, const ln_value *v) {
+    if (v->type == LN_DOUBLE) return ln_pack_double(to, v->d);
+    if (v->type == LN_INT) return ln_pack_int(to, v->i);
+    return ln_pack_value_slow(to, v);
+}
+
+/* Bytes that a value takes at most. */
+static inline size_t ln_pack_room(const ln_value *v) { return LN_PACK_MAX + (v->type >= LN_TEXT ? (size_t)v->len : 0); }
+
 /* A head by itself. */
 static inline void ln_pack_put_head(ln_buf *out, int type, uint32_t n) {
     uint8_t *to = ln_buf_reserve(out, LN_PACK_MAX);

@@ -7,8 +7,8 @@
 
 #include <math.h>
 
-/* Microseconds of a unit; nanoseconds, which are finer, are handled apart. */
-static const int64_t unit_us[] = {
+/* Nanoseconds, which are finer, are handled apart. */
+const int64_t ln_time_unit_us[] = {
     [LN_UNIT_S] = 1000000, [LN_UNIT_MS] = 1000, [LN_UNIT_US] = 1,
     [LN_UNIT_NS] = 0,      [LN_UNIT_TICK] = 1,  [LN_UNIT_RFC3339] = 1000,
 };
@@ -21,8 +21,10 @@ static int finite_us(__int128 us, int64_t *out) {
 
 static int read_whole(__int128 n, int unit, int64_t *us) {
     if (unit == LN_UNIT_NS) return finite_us(n < 0 ? -((-n + 999) / 1000) : n / 1000, us);
-    return finite_us(n * unit_us[unit], us);
+    return finite_us(n * ln_time_unit_us[unit], us);
 }
+
+int ln_time_whole_slow(int64_t n, int unit, int64_t *us) { return read_whole(n, unit, us); }
 
 /* The fraction is scaled apart from the whole: rounding their product could move it to the next microsecond. */
 static int read_double(double d, int unit, int64_t *us) {
@@ -33,7 +35,8 @@ static int read_double(double d, int unit, int64_t *us) {
         return finite_us((__int128)d, us);
     }
     if (!(whole > -9223372036854775808.0 && whole < 9223372036854775808.0)) return -1;
-    return finite_us((__int128)whole * unit_us[unit] + (__int128)round((d - whole) * (double)unit_us[unit]), us);
+    return finite_us(
+        (__int128)whole * ln_time_unit_us[unit] + (__int128)round((d - whole) * (double)ln_time_unit_us[unit]), us);
 }
 
 static int from_seconds(int64_t s, uint32_t ns, int unit, int64_t *us) {
@@ -72,14 +75,14 @@ void ln_time_show(int64_t us, int unit, ln_value *out) {
         out->type = LN_NULL;
     } else if (unit == LN_UNIT_NS) {
         if (__builtin_mul_overflow(us, 1000, &out->i)) *out = (ln_value){.type = LN_DOUBLE, .d = (double)us * 1000.0};
-    } else if (us % unit_us[unit] == 0) {
-        out->i = us / unit_us[unit];
+    } else if (us % ln_time_unit_us[unit] == 0) {
+        out->i = us / ln_time_unit_us[unit];
     } else {
-        *out = (ln_value){.type = LN_DOUBLE, .d = (double)us / (double)unit_us[unit]};
+        *out = (ln_value){.type = LN_DOUBLE, .d = (double)us / (double)ln_time_unit_us[unit]};
     }
 }
 
 double ln_time_number(int64_t us, int unit) {
     if (unit == LN_UNIT_NS) return (double)us * 1000.0;
-    return (double)us / (double)unit_us[unit];
+    return (double)us / (double)ln_time_unit_us[unit];
 }

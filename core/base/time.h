@@ -9,6 +9,17 @@
  * value is no time or lies outside the range. */
 int ln_time_read(const ln_value *v, int unit, int64_t *us);
 
+/* The same for a whole number in `unit`. */
+int ln_time_whole_slow(int64_t n, int unit, int64_t *us);
+/* Microseconds of a unit; 0 for the one that is finer. */
+extern const int64_t ln_time_unit_us[];
+
+static inline int ln_time_whole(int64_t n, int unit, int64_t *us) {
+    int64_t width_us = ln_time_unit_us[unit];
+    if (width_us && !__builtin_mul_overflow(n, width_us, us) && *us != INT64_MIN && *us != INT64_MAX) return 0;
+    return ln_time_whole_slow(n, unit, us);
+}
+
 /* A finite time in `unit`: an integer where it is whole, else a double; null for the infinite ones. */
 void ln_time_show(int64_t us, int unit, ln_value *out);
 

@@ -17,6 +17,7 @@ struct ln_output {
     int want_rejects;
     stream panes, rejects;
     size_t mark; /* where the value being built begins */
+    ln_encoded_bounds bounds;
     struct ln_sink sink;
 };
 
@@ -30,13 +31,13 @@ int ln_output_status(const ln_output *o) {
 
 static int take_pane(void *ctx, const ln_pane_shape *shape, const ln_pane *pane) {
     ln_output *o = ctx;
-    ln_encode_pane(&o->panes.packed, shape, pane);
+    ln_encode_pane(&o->panes.packed, shape, pane, &o->bounds);
     return ln_output_status(o);
 }
 
 static int stage_pane(void *ctx, const ln_pane_shape *shape, const ln_pane *pane, ln_buf *into) {
-    (void)ctx;
-    ln_encode_pane(into, shape, pane);
+    ln_output *o = ctx;
+    ln_encode_pane(into, shape, pane, &o->bounds);
     return into->failed ? LN_ENOMEM : LN_OK;
 }
 

@@ -27,9 +27,9 @@ static void walk_sort(ln_engine *e) {
 
 /* All open windows, or only those whose end is ahead of W. */
 static int walk_all(ln_engine *e, int only_ahead) {
-    for (size_t k = 0; k < e->keys.slots; k++) {
-        const ln_key *key = e->keys.slot[k].key;
-        for (uint32_t i = 0; key && i < key->open.count; i++) {
+    for (uint32_t id = 0; (id = ln_keys_next(&e->keys, id)) != LN_KEY_NONE; id++) {
+        const ln_cell_key *key = (const ln_cell_key *)(const void *)ln_keys_at(&e->keys, id);
+        for (uint32_t i = 0; i < key->open.count; i++) {
             ln_cell *c = ln_cells_at(&key->open, i);
             if (only_ahead && c->end_us <= e->now_us) continue;
             if (walk_add(e, c) < 0) return -1;
@@ -96,7 +96,7 @@ static ln_cell *first_of(ln_cell *a, ln_cell *b) {
 }
 
 /* Opens the empty window that follows a completed one on the grid, while fewer than `fill` came in a row. */
-static int follow(ln_engine *e, ln_key *key, int64_t start_us, int64_t run) {
+static int follow(ln_engine *e, ln_cell_key *key, int64_t start_us, int64_t run) {
     int64_t next_us = ln_time_add(start_us, e->plan.hop_us), end_us = ln_time_add(next_us, e->plan.size_us);
     uint32_t at;
     ln_cell *c;
@@ -118,7 +118,7 @@ static int expire(ln_engine *e, ln_cell *c) {
 
 /* What the move does to one window that it completes, or expires, or both. */
 static int pass(ln_engine *e, ln_cell *c) {
-    ln_key *key = c->key;
+    ln_cell_key *key = c->key;
     int64_t start_us = c->start_us, run = c->nonempty ? 1 : c->run + 1;
     int completed = c->bucket->owner == &e->completing, fills = completed && e->plan.fill && e->to_us < LN_FUTURE;
     if (completed) {
@@ -134,7 +134,7 @@ static int pass(ln_engine *e, ln_cell *c) {
     if (!fills) return 0;
     e->join.key = NULL;
     if (follow(e, key, start_us, run) < 0) return -1;
-    if (ln_key_idle(key)) ln_keys_rest(&e->keys, key);
+    ln_store_rest(e, key);
     return 0;
 }
 
@@ -149,13 +149,13 @@ static int pass_due(ln_engine *e) {
         if (failed) return ln_engine_fail(e, LN_ENOMEM, "a firing");
         if (!c) break;
         if (c->after) __builtin_prefetch(c->after->key);
-        if ((e->sliced ? ln_slice_pass(e, c) : pass(e, c)) < 0)
-            return e->failed ? -1 : ln_engine_fail(e, LN_ENOMEM, "a firing");
+        if (pass(e, c) < 0) return e->failed ? -1 : ln_engine_fail(e, LN_ENOMEM, "a firing");
     }
     return 1;
 }
 
 int ln_advance(ln_engine *e) {
+    if (e->sliced) return ln_grid_advance(e);
     if (!e->walked) {
         int done = pass_due(e);
         if (done != 1) return done;

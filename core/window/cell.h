@@ -1,5 +1,5 @@
-/* One open window of one key: its bounds, what it must remember of its panes, and behind that the state of its triggers
- * and of its aggregates, whose sizes the plan knows. */
+/* One open window of one key: its bounds, and behind that the state of its triggers and of its aggregates, whose
+ * sizes the plan knows, and what it must remember of its panes. */
 #ifndef LN_WINDOW_CELL_H
 #define LN_WINDOW_CELL_H
 
@@ -16,33 +16,37 @@ typedef struct ln_kept {
     uint32_t handle;
 } ln_kept;
 
-struct ln_cell {
-    int64_t start_us, end_us; /* first, as in ln_span */
-    ln_key *key;
-    uint64_t age; /* of two windows with the same bounds the one opened first has the lower */
-    ln_since since;
+/* What a window must remember of panes, its own and those of windows it has absorbed. Apart from the rest of a cell,
+ * since most never come to it. */
+typedef struct ln_past {
     ln_kept last;      /* the pane before, where it may be withdrawn */
     ln_kept *absorbed; /* last panes of absorbed windows, not yet withdrawn (or, discarding, not yet named) */
     size_t absorbed_count, absorbed_cap;
-    struct ln_bucket *bucket;    /* where it waits for W */
-    ln_cell *before, *after;     /* its neighbours there */
-    int64_t alarm_us;            /* the clock for which it is filed among the alarms; LN_FUTURE: not filed */
-    size_t alarm_at;             /* its place in the heap of alarms */
-    int64_t run;                 /* fill: empty windows in a row up to here */
-    uint32_t index;              /* of the next pane */
-    uint32_t slot;               /* of its folds in the driver; 0 where there are none */
-    uint8_t on_time_done;        /* completed, or opened behind W */
-    uint8_t shown;               /* a pane has left */
-    uint8_t last_final;          /* and the last one was final */
-    uint8_t nonempty;            /* some record came */
-    uint8_t over;                /* a distinct has passed its limit, and that has been counted */
-    _Alignas(8) uint8_t state[]; /* two ln_trigger_state where triggers keep any, then the aggregates */
-};
+} ln_past;
 
-/* A slice of the windows on a grid: what came in [start, end), once for all the windows that share it. */
-typedef struct ln_slice {
-    int64_t start_us, end_us;    /* first, as in ln_span */
-    _Alignas(8) uint8_t state[]; /* the aggregates */
-} ln_slice;
+/* Takes a kept pane over; 0, or -1 where memory is short. */
+int ln_past_absorb(ln_past *into, ln_mem *mem, ln_kept *kept);
+
+struct ln_cell {
+    int64_t start_us, end_us; /* first, as in ln_span */
+    ln_cell_key *key;
+    uint64_t age; /* of two windows with the same bounds the one opened first has the lower */
+    ln_since since;
+    struct ln_bucket *bucket; /* where it waits for W */
+    ln_cell *before, *after;  /* its neighbours there */
+    int64_t alarm_us;         /* the clock for which it is filed among the alarms; LN_FUTURE: not filed */
+    size_t alarm_at;          /* its place in the heap of alarms */
+    int64_t run;              /* fill: empty windows in a row up to here */
+    uint32_t index;           /* of the next pane */
+    uint32_t slot;            /* of its folds in the driver; 0 where there are none */
+    uint8_t on_time_done;     /* completed, or opened behind W */
+    uint8_t shown;            /* a pane has left */
+    uint8_t last_final;       /* and the last one was final */
+    uint8_t nonempty;         /* some record came */
+    uint8_t has_past;         /* its ln_past holds something */
+    uint8_t over;             /* a distinct has passed its limit, and that has been counted */
+    _Alignas(8) uint8_t state
+        []; /* two ln_trigger_state where triggers keep any, then the aggregates, then where there is any its ln_past */
+};
 
 #endif

@@ -48,9 +48,9 @@ static int reject(ln_engine *e, int reason) {
 }
 
 /* The record is ahead of W, and its session depends on what is still to come in between. */
-static int wait(ln_engine *e, ln_key *key) {
+static int wait(ln_engine *e, ln_cell_key *key) {
     if (ln_store_full(e, e->rows.batch->record_bytes[e->row])) {
-        if (ln_key_idle(key)) ln_keys_rest(&e->keys, key);
+        ln_store_rest(e, key);
         return reject(e, LN_REASON_LIMIT);
     }
     e->stats.read++;
@@ -58,10 +58,26 @@ static int wait(ln_engine *e, ln_key *key) {
     return ln_hold(e, key);
 }
 
+/* The row's key, made where there is none; NULL where memory is short, or where *refused says that there is too little
+ * for another. */
+static ln_cell_key *key_of(ln_engine *e, const ln_key_of_row *own, int *refused) {
+    uint32_t id = ln_keys_find(&e->keys, own->hash, own->bytes, own->len);
+    if (id != LN_KEY_NONE) {
+        ln_keys_wake(&e->keys, ln_keys_at(&e->keys, id));
+    } else {
+        *refused = ln_store_full(e, own->len);
+        if (*refused) return NULL;
+        id = ln_keys_add(&e->keys, own->hash, own->bytes, own->len);
+        if (id == LN_KEY_NONE) return NULL;
+    }
+    return (ln_cell_key *)(void *)ln_keys_at(&e->keys, id);
+}
+
 /* The record's fate but for its windows: its phase then is JOIN, or AFTER where it has none to join. */
 static int judge(ln_engine *e) {
     const ln_key_of_row *own = &e->row_key[e->row];
-    ln_key *key;
+    int refused = 0;
+    ln_cell_key *key;
     e->phase = LN_PHASE_AFTER;
     switch (e->rows.row[e->row]) {
     case LN_ROW_MALFORMED: return reject(e, LN_REASON_MALFORMED);
@@ -77,15 +93,10 @@ static int judge(ln_engine *e) {
     }
     if (!own->bytes) return reject(e, LN_REASON_BAD_KEY);
     if (e->rows.row[e->row] == LN_ROW_ERROR_FIELD) return reject(e, LN_REASON_SCRIPT_ERROR);
+    if (e->sliced) return ln_engine_settle(e, ln_grid_join(e));
     ln_row_keys_ahead(e);
-    key = ln_keys_find(&e->keys, own->hash, own->bytes, own->len);
-    if (key) {
-        ln_keys_wake(&e->keys, key);
-    } else {
-        if (ln_store_full(e, own->len)) return reject(e, LN_REASON_LIMIT);
-        key = ln_keys_add(&e->keys, own->hash, own->bytes, own->len);
-        if (!key) return ln_engine_fail(e, LN_ENOMEM, "a key");
-    }
+    key = key_of(e, own, &refused);
+    if (!key) return refused ? reject(e, LN_REASON_LIMIT) : ln_engine_fail(e, LN_ENOMEM, "a key");
     e->arrivals++;
     if (e->plan.max_us >= 0 && e->rows.time_us[e->row] > e->now_us) return wait(e, key);
     e->phase = LN_PHASE_JOIN;
@@ -93,20 +104,31 @@ static int judge(ln_engine *e) {
     return 0;
 }
 
+int ln_engine_settle(ln_engine *e, int refused) {
+    switch (refused) {
+    case LN_TAKEN:
+        e->stats.read++;
+        e->stats.aggregated++;
+        e->stats.refusals_late += e->join.late;
+        return 0;
+    case LN_REFUSED_LATE: return reject(e, LN_REASON_LATE);
+    case LN_REFUSED_LIMIT: return reject(e, LN_REASON_LIMIT);
+    case LN_REFUSED_ALL: return reject(e, LN_REASON_NO_WINDOW);
+    default: return -1;
+    }
+}
+
 /* The record has met all its windows. */
 static int settle(ln_engine *e) {
     ln_joining *j = &e->join;
-    ln_key *key = j->key;
+    ln_cell_key *key = j->key;
     e->phase = LN_PHASE_AFTER;
     j->key = NULL;
-    if (ln_key_idle(key)) ln_keys_rest(&e->keys, key);
-    if (j->taken) {
-        e->stats.read++;
-        e->stats.aggregated++;
-        e->stats.refusals_late += j->late;
-        return 0;
-    }
-    return reject(e, j->limited ? LN_REASON_LIMIT : j->late ? LN_REASON_LATE : LN_REASON_NO_WINDOW);
+    ln_store_rest(e, key);
+    return ln_engine_settle(e, j->taken     ? LN_TAKEN
+                               : j->limited ? LN_REFUSED_LIMIT
+                               : j->late    ? LN_REFUSED_LATE
+                                            : LN_REFUSED_ALL);
 }
 
 static int begin_row(ln_engine *e) {
@@ -163,7 +185,12 @@ static void next_row(ln_engine *e) {
 static int work(ln_engine *e) {
     int done;
     switch (e->phase) {
-    case LN_PHASE_ROW: return begin_row(e) < 0 ? -1 : 1;
+    case LN_PHASE_ROW:
+        if (e->sliced && !e->plain && (done = ln_grid_run(e)) != 0) {
+            e->phase = LN_PHASE_AFTER; /* of the last row of the run */
+            return done;
+        }
+        return begin_row(e) < 0 ? -1 : 1;
     case LN_PHASE_CLOCK:
         done = ln_advance_clock(e);
         if (done == 1) e->phase = LN_PHASE_IDLE;
@@ -203,6 +230,7 @@ int ln_engine_step(ln_engine *e, uint32_t until) {
     }
     e->until = until;
     e->pause = 0;
+    e->work = 0;
     if (e->phase == LN_PHASE_ROW && !e->rows.stamped &&
         (ln_rows_stamp(&e->rows, &e->watermark) != LN_OK || ln_row_keys(e) != LN_OK))
         (void)ln_engine_fail(e, LN_ENOMEM, "a batch");
@@ -291,10 +319,12 @@ int ln_engine_message(ln_engine *e, uint32_t row, const char *text, size_t len) 
     return LN_OK;
 }
 
+void ln_engine_plain(ln_engine *e) { e->plain = 1; }
+
 void ln_engine_stats(const ln_engine *e, ln_stats *out) {
     *out = e->stats;
     out->values_skipped = e->tally.skipped;
-    out->windows = e->cells;
+    out->windows = e->sliced ? ln_grid_windows(e) : e->cells;
     out->keys = ln_keys_live(&e->keys);
     out->state_bytes = e->mem.used + e->source_mem.used;
     out->watermark_us = e->now_us;

@@ -63,6 +63,19 @@ static void hopping_sliced(ln_plan *p) {
     p->limits.distinct_values = 3;
 }
 
+static void tumbling_sliced(ln_plan *p) {
+    p->slice_us = 10;
+    p->staged = 1;
+}
+
+/* Enough hops for front and back to take turns, and records behind both. */
+static void hopping_by_many(ln_plan *p) {
+    p->size_us = 40;
+    p->hop_us = 4;
+    p->slice_us = 4;
+    p->limits.distinct_values = 3;
+}
+
 static void hopping_retracting(ln_plan *p) {
     p->size_us = 20;
     p->panes = LN_RETRACTING;
@@ -151,7 +164,7 @@ static void assigned_with_limits(ln_plan *p) {
     p->key_composite = 1;
     p->key_column[1] = COMPUTED;
     p->computed_columns = 1;
-    p->limits.state_bytes = 12000;
+    p->limits.state_bytes = 20000;
     p->time_kind = LN_TIME_COLUMN;
 }
 
@@ -164,7 +177,9 @@ typedef struct pipeline {
 
 static const pipeline pipelines[] = {
     {"tumbling, discarding", tumbling_discarding, 25, 0, 0, 8, 0, 0},
+    {"tumbling, sliced", tumbling_sliced, 0, 0, 0, 8, 25, 0},
     {"hopping, sliced", hopping_sliced, 40, 0, 0, 8, 0, 0},
+    {"hopping, by many slices", hopping_by_many, 200, 0, 0, 8, 0, 0},
     {"hopping, retracting", hopping_retracting, 200, 70, 0, 8, 0, 0},
     {"filled, from sources", filled_from_sources, 40, 0, 0, 8, 0, 0},
     {"sessions, retracting", sessions_retracting, 70, 25, 0, 6, 0, 0},

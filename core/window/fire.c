@@ -16,23 +16,28 @@ void ln_kept_free(ln_engine *e, ln_kept *kept) {
     *kept = (ln_kept){0};
 }
 
+/* The values of a run of states; true where an exact distinct has passed its limit. */
+static int read_values(ln_engine *e, const uint8_t *run) {
+    int over = 0;
+    ln_states_results(&e->states, run, e->values);
+    for (uint32_t i = 0; i < e->states.count; i++)
+        over |= e->states.part[i].kind == LN_DISTINCT && e->values[i].type == LN_NULL;
+    return over;
+}
+
 static void fill(ln_engine *e, ln_cell *c, ln_pane *pane) {
     *pane = (ln_pane){
-        .key = c->key->bytes,
-        .key_len = c->key->len,
+        .key = ln_key_bytes(&c->key->key),
+        .key_len = c->key->key.len,
         .index = c->index,
         .start_us = c->start_us,
         .end_us = c->end_us,
         .final = ln_engine_expiry(e, c->end_us) <= e->now_us,
         .value = e->values,
     };
-    for (uint32_t i = 0; i < e->plan.aggregates; i++) {
-        e->ops[i]->result(ln_cell_aggregate(e, c, i), &e->values[i]);
-        if (e->values[i].type == LN_DOUBLE && e->values[i].d != e->values[i].d) e->values[i].type = LN_NULL;
-        if (e->values[i].type == LN_NULL && e->plan.aggregate[i].kind == LN_DISTINCT && !c->over) {
-            c->over = 1;
-            e->stats.distinct_over++;
-        }
+    if (read_values(e, ln_cell_run(e, c)) && !c->over) {
+        c->over = 1;
+        e->stats.distinct_over++;
     }
 }
 
@@ -70,10 +75,10 @@ static int by_start(const void *a, const void *b) {
 }
 
 /* Discarding: what absorbed windows have shown stands, and the pane names their starts, each once. */
-static int name_absorbed(ln_engine *e, ln_cell *c, ln_pane *pane) {
-    if (ln_mem_grow(&e->mem, &e->absorbed_us, &e->absorbed_cap, c->absorbed_count, sizeof(int64_t)) < 0) return -1;
-    for (size_t i = 0; i < c->absorbed_count; i++) {
-        int64_t start_us = c->absorbed[i].start_us;
+static int name_absorbed(ln_engine *e, const ln_past *past, ln_pane *pane) {
+    if (ln_mem_grow(&e->mem, &e->absorbed_us, &e->absorbed_cap, past->absorbed_count, sizeof(int64_t)) < 0) return -1;
+    for (size_t i = 0; i < past->absorbed_count; i++) {
+        int64_t start_us = past->absorbed[i].start_us;
         if (pane->absorbed_count && e->absorbed_us[pane->absorbed_count - 1] == start_us) continue;
         e->absorbed_us[pane->absorbed_count++] = start_us;
     }
@@ -81,40 +86,39 @@ static int name_absorbed(ln_engine *e, ln_cell *c, ln_pane *pane) {
     return 0;
 }
 
-static int settle_absorbed(ln_engine *e, ln_cell *c, ln_pane *pane) {
-    if (c->absorbed_count == 0) return 0;
-    qsort(c->absorbed, c->absorbed_count, sizeof *c->absorbed, by_start);
-    if (e->plan.panes == LN_DISCARDING && name_absorbed(e, c, pane) < 0) return -1;
-    for (size_t i = 0; e->plan.panes != LN_DISCARDING && i < c->absorbed_count; i++)
-        if (withdraw(e, &c->absorbed[i]) < 0) return -1;
-    ln_mem_free(&e->mem, c->absorbed, c->absorbed_cap * sizeof *c->absorbed);
-    c->absorbed = NULL;
-    c->absorbed_count = c->absorbed_cap = 0;
+static int settle_absorbed(ln_engine *e, ln_past *past, ln_pane *pane) {
+    if (past->absorbed_count == 0) return 0;
+    qsort(past->absorbed, past->absorbed_count, sizeof *past->absorbed, by_start);
+    if (e->plan.panes == LN_DISCARDING && name_absorbed(e, past, pane) < 0) return -1;
+    for (size_t i = 0; e->plan.panes != LN_DISCARDING && i < past->absorbed_count; i++)
+        if (withdraw(e, &past->absorbed[i]) < 0) return -1;
+    ln_mem_free(&e->mem, past->absorbed, past->absorbed_cap * sizeof *past->absorbed);
+    past->absorbed = NULL;
+    past->absorbed_count = past->absorbed_cap = 0;
     return 0;
 }
 
-/* Keeps the pane where it may be withdrawn: always when retracting, and where another window may absorb this one. */
+/* Keeps the pane where it may be withdrawn, or named: always when retracting, and where another window may absorb this
+ * one. A final pane stands: its window is on its way out. */
 static int keep(ln_engine *e, ln_cell *c, const ln_pane *pane, uint32_t *handle) {
-    int withdrawn =
-        (e->plan.panes == LN_RETRACTING && !e->sliced) || (e->plan.merging && e->plan.panes == LN_ACCUMULATING);
+    int withdrawn = e->plan.panes == LN_RETRACTING || (e->plan.merging && e->plan.panes == LN_ACCUMULATING);
+    ln_past *past = ln_cell_past(e, c);
     *handle = 0;
-    ln_kept_free(e, &c->last);
-    c->last.start_us = c->start_us;
+    if (pane->final || !(withdrawn || e->plan.merging)) return 0;
+    c->has_past = 1;
+    ln_kept_free(e, &past->last);
+    past->last.start_us = c->start_us;
     if (!withdrawn) return 0;
     if (e->plan.staged) {
-        *handle = c->last.handle = ln_ids_take(&e->handles, &e->mem);
+        *handle = past->last.handle = ln_ids_take(&e->handles, &e->mem);
         return *handle ? 0 : -1;
     }
-    c->last.pane = ln_pane_copy(&e->mem, pane, e->plan.aggregates);
-    return c->last.pane ? 0 : -1;
+    past->last.pane = ln_pane_copy(&e->mem, pane, e->plan.aggregates);
+    return past->last.pane ? 0 : -1;
 }
 
 void ln_fire_empty(ln_engine *e, ln_cell *c) {
-    for (uint32_t i = 0; i < e->plan.aggregates; i++) {
-        void *state = ln_cell_aggregate(e, c, i);
-        if (e->ops[i]->clear) e->ops[i]->clear(&e->tally, state);
-        else memset(state, 0, e->ops[i]->size);
-    }
+    ln_states_clear(&e->states, &e->tally, ln_cell_run(e, c));
     if (c->slot) ln_engine_op(e, LN_OP_CLEAR, c->slot, 0);
 }
 
@@ -123,8 +127,8 @@ int ln_fire(ln_engine *e, ln_cell *c, int timing) {
     uint32_t handle;
     fill(e, c, &pane);
     pane.timing = (uint8_t)timing;
-    if (settle_absorbed(e, c, &pane) < 0) return ln_engine_fail(e, LN_ENOMEM, "a pane");
-    if (e->plan.panes == LN_RETRACTING && c->shown && withdraw(e, &c->last) < 0) return -1;
+    if (c->has_past && settle_absorbed(e, ln_cell_past(e, c), &pane) < 0) return ln_engine_fail(e, LN_ENOMEM, "a pane");
+    if (e->plan.panes == LN_RETRACTING && c->shown && withdraw(e, &ln_cell_past(e, c)->last) < 0) return -1;
     if (keep(e, c, &pane, &handle) < 0) return ln_engine_fail(e, LN_ENOMEM, "a pane");
     if (send_pane(e, &pane, c->slot, handle) < 0) return -1;
     if (e->plan.panes == LN_DISCARDING) ln_fire_empty(e, c);
@@ -138,6 +142,21 @@ int ln_fire(ln_engine *e, ln_cell *c, int timing) {
         ln_trigger_restart(ln_cell_late(c));
     }
     return 0;
+}
+
+int ln_fire_run(ln_engine *e, const ln_key *key, int64_t start_us, int64_t end_us, const uint8_t *run) {
+    ln_pane pane = {
+        .key = ln_key_bytes(key),
+        .key_len = key->len,
+        .start_us = start_us,
+        .end_us = end_us,
+        .timing = LN_ON_TIME,
+        .final = 1,
+        .value = e->values,
+    };
+    e->stats.distinct_over += (uint64_t)read_values(e, run);
+    e->stats.panes[LN_ON_TIME]++;
+    return send_pane(e, &pane, 0, 0);
 }
 
 int ln_fire_preview(ln_engine *e, ln_cell *c, ln_buf *into) {

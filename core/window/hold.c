@@ -43,7 +43,7 @@ static int number(ln_engine *e, ln_held *h) {
     return 0;
 }
 
-int ln_hold(ln_engine *e, ln_key *key) {
+int ln_hold(ln_engine *e, ln_cell_key *key) {
     int read = e->folds || e->early_whens || e->late_whens;
     ln_held *h = copy_row(e, read ? e->rows.batch->record_bytes[e->row] : 0);
     if (!h) return ln_engine_fail(e, LN_ENOMEM, "a waiting record");

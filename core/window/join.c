@@ -1,13 +1,12 @@
 /* Puts a record into its windows, one after the other in rising order, and asks the trigger of each. Stops where a
  * predicate must be asked, and goes on with its answer. */
-#include "base/number.h"
 #include "window/state.h"
 
 #include <string.h>
 
 /* The first of the grid's windows that hold t, and how many there are. Most records lie in the hop of the one before,
  * which saves the divisions. */
-static void grid_begin(ln_engine *e, int64_t t) {
+void ln_join_grid(ln_engine *e, int64_t t) {
     const ln_plan *p = &e->plan;
     ln_joining *j = &e->join;
     __int128 into = (__int128)t - j->hop_start_us;
@@ -51,7 +50,7 @@ static void assigner_begin(ln_engine *e) {
     e->join.count = (uint32_t)(kept - at);
 }
 
-void ln_join_begin(ln_engine *e, ln_key *key, int64_t time_us, uint64_t arrival, const ln_held *held) {
+void ln_join_begin(ln_engine *e, ln_cell_key *key, int64_t time_us, uint64_t arrival, const ln_held *held) {
     ln_joining *j = &e->join;
     j->key = key;
     j->held = held;
@@ -60,7 +59,7 @@ void ln_join_begin(ln_engine *e, ln_key *key, int64_t time_us, uint64_t arrival,
     j->back = held ? LN_PHASE_RELEASE : LN_PHASE_JOIN;
     j->next = j->taken = j->late = j->limited = 0;
     j->count = 1;
-    if (e->plan.window == LN_WINDOW_GRID) grid_begin(e, time_us);
+    if (e->plan.window == LN_WINDOW_GRID) ln_join_grid(e, time_us);
     else if (e->plan.window == LN_WINDOW_ASSIGNER) assigner_begin(e);
 }
 
@@ -89,7 +88,7 @@ static void window_of(const ln_engine *e, uint32_t i, int64_t *start_us, int64_t
 }
 
 /* The open window of exactly these bounds, made where there is none; NULL as for ln_merge_place. */
-static ln_cell *place(ln_engine *e, ln_key *key, int64_t start_us, int64_t end_us, int *refused) {
+static ln_cell *place(ln_engine *e, ln_cell_key *key, int64_t start_us, int64_t end_us, int *refused) {
     uint32_t at;
     ln_cell *c;
     *refused = LN_TAKEN;
@@ -110,29 +109,17 @@ static ln_cell *place(ln_engine *e, ln_key *key, int64_t start_us, int64_t end_u
 /* The row by which the driver knows the present record. */
 static uint32_t row_of(const ln_engine *e) { return e->join.held ? LN_ROW_HELD | e->join.held->id : e->row; }
 
-int ln_join_add(ln_engine *e, uint8_t *aggregates) {
+static int add(ln_engine *e, ln_cell *c) {
     const ln_held *held = e->join.held;
     uint64_t skipped = e->tally.skipped;
+    uint8_t *run = ln_cell_run(e, c);
+    int err;
     e->tally.time_us = e->join.time_us;
     e->tally.arrival = e->join.arrival;
-    for (uint32_t i = 0; i < e->plan.aggregates; i++) {
-        const ln_aggregate *a = &e->plan.aggregate[i];
-        const ln_value *v = held ? &held->value[i] : ln_rows_value(&e->rows, a->column, e->row);
-        if (a->column >= 0) {
-            if (v->type <= LN_NULL) continue;
-            if (ln_is_nan(v)) {
-                e->tally.skipped++;
-                continue;
-            }
-        }
-        if (e->ops[i]->add(&e->tally, aggregates + ln_engine_offset(e, i), v) != LN_OK) return -1;
-    }
+    err = held ? ln_states_add_values(&e->states, &e->tally, run, held->value)
+               : ln_states_add(&e->states, &e->tally, run, e->row);
+    if (err < 0) return -1;
     if (e->join.taken) e->tally.skipped = skipped; /* a value is counted once, however many windows skip it */
-    return 0;
-}
-
-static int add(ln_engine *e, ln_cell *c) {
-    if (e->plan.aggregates && ln_join_add(e, ln_cell_aggregate(e, c, 0)) < 0) return -1;
     if (e->folds) ln_engine_op(e, LN_OP_ADD, c->slot, row_of(e));
     ln_since_add(&c->since, e->clock_us);
     c->nonempty = 1;
@@ -166,7 +153,6 @@ int ln_join_answered(ln_engine *e) {
 int ln_join_next(ln_engine *e) {
     static const ln_event plain = {.kind = LN_EVENT_RECORD};
     ln_joining *j = &e->join;
-    if (e->sliced) return ln_slice_join(e);
     while (j->next < j->count) {
         int64_t start_us, end_us;
         int refused;

@@ -39,120 +39,113 @@ int ln_key_encode(ln_buf *out, const ln_value *v) {
     return v->type == LN_ARRAY ? encode_array(out, v) : ln_key_encode_plain(out, v);
 }
 
-void ln_keys_init(ln_keys *k, ln_mem *mem, uint64_t seed) { *k = (ln_keys){.mem = mem, .seed = seed}; }
+void ln_keys_init(ln_keys *k, ln_mem *mem, size_t entry_bytes, uint64_t seed) {
+    *k = (ln_keys){.mem = mem, .seed = seed};
+    ln_slab_init(&k->slab, mem, entry_bytes);
+}
 
-static size_t size_of(uint32_t len) { return sizeof(ln_key) + len; }
-
-static void release(ln_keys *k, ln_key *key) {
-    ln_cells_free(&key->open, k->mem);
-    ln_mem_free(k->mem, key->closed, key->closed_cap * sizeof *key->closed);
-    ln_mem_free(k->mem, key, size_of(key->len));
+static void free_bytes(ln_keys *k, ln_key *key) {
+    if (key->len > LN_KEY_NEAR) ln_mem_free(k->mem, (void *)(uintptr_t)ln_key_bytes(key), key->len);
 }
 
 void ln_keys_free(ln_keys *k) {
-    for (size_t i = 0; i < k->slots; i++)
-        if (k->slot[i].key) release(k, k->slot[i].key);
+    for (uint32_t id = 0; (id = ln_keys_next(k, id)) != LN_KEY_NONE; id++) free_bytes(k, ln_keys_at(k, id));
+    ln_slab_free(&k->slab);
     ln_mem_free(k->mem, k->slot, k->slots * sizeof *k->slot);
-    *k = (ln_keys){.mem = k->mem, .seed = k->seed};
+    ln_keys_init(k, k->mem, k->slab.entry_bytes, k->seed);
 }
 
-uint64_t ln_keys_hash(const ln_keys *k, const uint8_t *bytes, size_t len) {
-    return XXH3_64bits_withSeed(bytes, len, k->seed);
+uint32_t ln_keys_hash(const ln_keys *k, const uint8_t *bytes, size_t len) {
+    uint64_t hash = XXH3_64bits_withSeed(bytes, len, k->seed);
+    return (uint32_t)(hash ^ hash >> 32);
 }
 
-ln_key *ln_keys_find(const ln_keys *k, uint64_t hash, const uint8_t *bytes, size_t len) {
-    if (!k->slots) return NULL;
-    for (size_t i = hash & (k->slots - 1); k->slot[i].key; i = (i + 1) & (k->slots - 1)) {
-        ln_key *key = k->slot[i].key;
-        if (k->slot[i].hash == hash && key->len == len && memcmp(key->bytes, bytes, len) == 0) return key;
-    }
-    return NULL;
-}
-
-static void place(ln_keys *k, ln_key *key) {
-    size_t i = key->hash & (k->slots - 1);
-    while (k->slot[i].key) i = (i + 1) & (k->slots - 1);
-    k->slot[i] = (ln_key_slot){key->hash, key};
+static void place(ln_keys *k, uint32_t id) {
+    size_t i = ln_keys_at(k, id)->hash & (k->slots - 1);
+    while (k->slot[i]) i = (i + 1) & (k->slots - 1);
+    k->slot[i] = id + 1;
 }
 
 static int resize(ln_keys *k, size_t slots) {
-    ln_key_slot *old = k->slot;
-    size_t old_slots = k->slots;
-    ln_key_slot *slot = ln_mem_zero(k->mem, slots * sizeof *slot);
+    uint32_t *slot = ln_mem_zero(k->mem, slots * sizeof *slot);
     if (!slot) return -1;
+    ln_mem_free(k->mem, k->slot, k->slots * sizeof *k->slot);
     k->slot = slot;
     k->slots = slots;
-    for (size_t i = 0; i < old_slots; i++)
-        if (old[i].key) place(k, old[i].key);
-    ln_mem_free(k->mem, old, old_slots * sizeof *old);
+    for (uint32_t id = 0; (id = ln_keys_next(k, id)) != LN_KEY_NONE; id++) place(k, id);
     return 0;
 }
 
-ln_key *ln_keys_add(ln_keys *k, uint64_t hash, const uint8_t *bytes, size_t len) {
+uint32_t ln_keys_add(ln_keys *k, uint32_t hash, const uint8_t *bytes, size_t len) {
+    uint8_t *far = NULL;
+    uint32_t id;
     ln_key *key;
-    if (3 * (k->count + 1) > 2 * k->slots && resize(k, k->slots ? 2 * k->slots : 16) < 0) return NULL;
-    key = ln_mem_zero(k->mem, size_of((uint32_t)len));
-    if (!key) return NULL;
+    if (2 * (ln_keys_count(k) + 1) > k->slots && resize(k, k->slots ? 2 * k->slots : 16) < 0) return LN_KEY_NONE;
+    if (len > LN_KEY_NEAR && !(far = ln_mem_new(k->mem, len))) return LN_KEY_NONE;
+    id = ln_slab_take(&k->slab);
+    if (id == LN_SLAB_NONE) {
+        ln_mem_free(k->mem, far, len);
+        return LN_KEY_NONE;
+    }
+    key = ln_keys_at(k, id);
     key->hash = hash;
-    key->len = (uint32_t)len;
-    memcpy(key->bytes, bytes, len);
-    place(k, key);
-    k->count++;
-    return key;
+    key->len = (uint32_t)len & INT32_MAX;
+    if (far) memcpy(key->near, &far, sizeof far);
+    memcpy(far ? far : key->near, bytes, len);
+    place(k, id);
+    return id;
 }
 
 /* Empties a slot and moves up those behind it that had gone past it, so that no search stops short. */
 static void close_gap(ln_keys *k, size_t gap) {
     size_t mask = k->slots - 1;
-    for (size_t i = (gap + 1) & mask; k->slot[i].key; i = (i + 1) & mask) {
-        size_t home = k->slot[i].hash & mask;
+    for (size_t i = (gap + 1) & mask; k->slot[i]; i = (i + 1) & mask) {
+        size_t home = ln_keys_at(k, k->slot[i] - 1)->hash & mask;
         if (((i - home) & mask) < ((i - gap) & mask)) continue;
         k->slot[gap] = k->slot[i];
         gap = i;
     }
-    k->slot[gap] = (ln_key_slot){0};
+    k->slot[gap] = 0;
 }
 
-static void forget(ln_keys *k, ln_key *key) {
+static void forget(ln_keys *k, uint32_t id) {
+    ln_key *key = ln_keys_at(k, id);
     size_t i = key->hash & (k->slots - 1);
-    while (k->slot[i].key != key) {
-        LN_DASSERT(k->slot[i].key);
+    while (k->slot[i] != id + 1) {
+        LN_DASSERT(k->slot[i]);
         i = (i + 1) & (k->slots - 1);
     }
     close_gap(k, i);
-    k->count--;
-    release(k, key);
-    if (k->slots > 64 && k->count * 8 < k->slots) (void)resize(k, k->slots / 2); /* where it fails the old one serves */
+    k->forgotten++;
+    free_bytes(k, key);
+    ln_slab_give(&k->slab, id);
+    if (k->slots > 64 && ln_keys_count(k) * 8 < k->slots) (void)resize(k, k->slots / 2); /* else the old one serves */
 }
 
-static void unlink_resting(ln_keys *k, ln_key *key) {
-    *(key->before ? &key->before->after : &k->longest) = key->after;
-    *(key->after ? &key->after->before : &k->shortest) = key->before;
-    key->before = key->after = NULL;
-    key->resting = 0;
-    k->resting--;
-}
-
-static void forget_longest(ln_keys *k) {
-    ln_key *key = k->longest;
-    unlink_resting(k, key);
-    forget(k, key);
+/* Of the keys that rest the next that the hand comes to. It goes round: who has rested longest is not known, but for
+ * most the hand has just been there when they begin. */
+static void forget_one(ln_keys *k) {
+    for (;;) {
+        uint32_t id = k->hand = ln_keys_next(k, k->hand);
+        if (id == LN_KEY_NONE) {
+            k->hand = 0;
+            continue;
+        }
+        k->hand++;
+        if (!ln_keys_at(k, id)->resting) continue;
+        k->resting--;
+        forget(k, id);
+        return;
+    }
 }
 
 void ln_keys_rest(ln_keys *k, ln_key *key) {
     LN_DASSERT(!key->resting);
-    key->before = k->shortest;
-    *(k->shortest ? &k->shortest->after : &k->longest) = key;
-    k->shortest = key;
     key->resting = 1;
     k->resting++;
-    while (k->resting > ln_keys_live(k)) forget_longest(k);
-}
-
-void ln_keys_wake(ln_keys *k, ln_key *key) {
-    if (key->resting) unlink_resting(k, key);
+    while (k->resting > LN_KEYS_REST * ln_keys_live(k)) forget_one(k);
 }
 
 void ln_keys_trim(ln_keys *k) {
-    while (k->longest) forget_longest(k);
+    while (k->resting) forget_one(k);
 }

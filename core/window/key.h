@@ -2,28 +2,43 @@
  * shortest encoding, with doubles that are whole numbers as integers, so that keys are equal exactly where their bytes
  * are; it is also how they leave in panes.
  *
- * A key lives as long as anything hangs on it, and then rests for a while, since many come back: at most as many rest
- * as live, the longest first to go, so that when the last window goes no key is left. */
+ * A key lives as long as anything hangs on it, and then rests for a while, since many come back: at most twice
+ * as many rest as live, so that when the last window goes no key is left. Keys lie in chunks under small numbers, so that all of
+ * them are walked in one pass over memory, in an order that depends on nothing but the records. */
 #ifndef LN_WINDOW_KEY_H
 #define LN_WINDOW_KEY_H
 
 #include "base/buf.h"
+#include "base/slab.h"
 #include "lunette.h"
-#include "window/cells.h"
+#include "window/extents.h"
+
+#include <string.h>
+
+enum { LN_KEY_NEAR = 20 }; /* bytes of a key that lie in it */
 
 typedef struct ln_key {
-    struct ln_key *before, *after; /* among those that rest */
-    uint64_t hash;
-    uint32_t len;
-    ln_cells open;   /* windows, in order of (start, end); or slices */
-    ln_cell *cursor; /* where there are slices: the first window to complete */
-    ln_span *closed; /* extents of expired windows, where they count, in order of their end */
-    uint32_t closed_first, closed_count;
-    size_t closed_cap;
-    uint32_t waiting; /* records that wait for W: sessions with a maximum */
-    uint8_t resting;
-    uint8_t bytes[];
+    uint32_t hash;
+    uint32_t len : 31; /* bytes; at most limits.record_bytes */
+    uint32_t resting : 1;
+    uint32_t held;             /* rows of slices that are its own */
+    uint8_t near[LN_KEY_NEAR]; /* its bytes, or where they are too many a pointer to them */
 } ln_key;
+
+/* A key whose windows have a cell each. */
+typedef struct ln_cell_key {
+    ln_key key;
+    ln_cells open;     /* windows, in order of (start, end) */
+    ln_extents closed; /* of expired windows, where they count */
+    uint32_t waiting;  /* records that wait for W: sessions with a maximum */
+} ln_cell_key;
+
+static inline const uint8_t *ln_key_bytes(const ln_key *key) {
+    const uint8_t *far;
+    if (key->len <= LN_KEY_NEAR) return key->near;
+    memcpy(&far, key->near, sizeof far);
+    return far;
+}
 
 /* Appends the canonical form of a value that can be a key (null, a boolean, a number but NaN, a text, bytes, or an
  * array of these); 0, or -1 for any other, and then nothing is appended. A missing value counts as null. */
@@ -32,63 +47,90 @@ int ln_key_encode(ln_buf *out, const ln_value *v);
 int ln_key_encode_plain(ln_buf *out, const ln_value *v);
 void ln_key_encode_array_head(ln_buf *out, uint32_t n);
 
-/* The hash stands beside the pointer, so that a search touches no key but the one it finds. */
-typedef struct ln_key_slot {
-    uint64_t hash;
-    ln_key *key; /* NULL: empty */
-} ln_key_slot;
-
+/* The table. */
 typedef struct ln_keys {
     ln_mem *mem;
-    ln_key_slot *slot;          /* open addressing, a power of two, at most two thirds full */
-    size_t slots, count;        /* all keys, those that rest included */
-    ln_key *longest, *shortest; /* of those that rest */
+    ln_slab slab;
+    uint32_t *slot; /* the number of a key, from 1 up; open addressing, a power of two, at most half full */
+    size_t slots;
     size_t resting;
+    uint64_t forgotten; /* keys, ever */
+    uint32_t hand;      /* where the search for one that rests goes on */
     uint64_t seed;
 } ln_keys;
 
-void ln_keys_init(ln_keys *k, ln_mem *mem, uint64_t seed);
-/* Frees the table and every key in it; their windows must be gone. */
+#define LN_KEY_NONE LN_SLAB_NONE
+enum { LN_KEYS_REST = 2 }; /* keys that may rest for each that lives */
+
+/* `entry_bytes` is what a key takes with all that its kind keeps behind it: a multiple of 8. */
+void ln_keys_init(ln_keys *k, ln_mem *mem, size_t entry_bytes, uint64_t seed);
+/* Frees the table and every key in it; what hangs on them must be gone. */
 void ln_keys_free(ln_keys *k);
-uint64_t ln_keys_hash(const ln_keys *k, const uint8_t *bytes, size_t len);
-/* Fetches, ahead of time, what a search for this hash will read: first its slot, when that has come its key, and when
- * that has come its newest window. */
-static inline void ln_keys_prefetch_slot(const ln_keys *k, uint64_t hash) {
+uint32_t ln_keys_hash(const ln_keys *k, const uint8_t *bytes, size_t len);
+static inline ln_key *ln_keys_at(const ln_keys *k, uint32_t id) { return ln_slab_at(&k->slab, id); }
+/* The number of the first key from this one on, those that rest included; LN_KEY_NONE after the last. */
+static inline uint32_t ln_keys_next(const ln_keys *k, uint32_t id) { return ln_slab_next(&k->slab, id); }
+static inline size_t ln_keys_count(const ln_keys *k) { return k->slab.live; }
+static inline size_t ln_keys_live(const ln_keys *k) { return k->slab.live - k->resting; }
+
+/* Fetches, ahead of time, what a search for this hash will read first. */
+static inline void ln_keys_prefetch(const ln_keys *k, uint32_t hash) {
     if (k->slots) __builtin_prefetch(&k->slot[hash & (k->slots - 1)]);
 }
-static inline ln_key *ln_keys_likely(const ln_keys *k, uint64_t hash) {
-    if (!k->slots) return NULL;
-    for (size_t i = hash, end = hash + 4; i != end; i++)
-        if (k->slot[i & (k->slots - 1)].hash == hash) return k->slot[i & (k->slots - 1)].key;
-    return NULL;
+/* The key that such a search would look at first, LN_KEY_NONE for none: a guess, to fetch it. */
+static inline uint32_t ln_keys_likely(const ln_keys *k, uint32_t hash) {
+    return k->slots ? k->slot[hash & (k->slots - 1)] - 1 : LN_KEY_NONE;
 }
-static inline void ln_keys_prefetch_key(const ln_keys *k, uint64_t hash) {
-    const char *key = (const char *)ln_keys_likely(k, hash);
-    if (!key) return;
-    __builtin_prefetch(key);
-    __builtin_prefetch(key + 64);
-    __builtin_prefetch(key + 128);
+
+/* Are these the same `len` bytes? Keys are short: a call would cost more than the comparison. */
+static inline int ln_key_same(const uint8_t *a, const uint8_t *b, size_t len) {
+    uint64_t x, y;
+    uint32_t v, w;
+    if (len >= 8) {
+        for (size_t i = 0; i + 8 < len; i += 8) {
+            memcpy(&x, a + i, 8);
+            memcpy(&y, b + i, 8);
+            if (x != y) return 0;
+        }
+        memcpy(&x, a + len - 8, 8);
+        memcpy(&y, b + len - 8, 8);
+        return x == y;
+    }
+    if (len >= 4) {
+        memcpy(&v, a, 4);
+        memcpy(&w, b, 4);
+        if (v != w) return 0;
+        memcpy(&v, a + len - 4, 4);
+        memcpy(&w, b + len - 4, 4);
+        return v == w;
+    }
+    while (len && a[len - 1] == b[len - 1]) len--;
+    return len == 0;
 }
-static inline void ln_keys_prefetch_cell(const ln_keys *k, uint64_t hash) {
-    const ln_key *key = ln_keys_likely(k, hash);
-    if (!key || !key->open.count) return;
-    for (int line = 0; line < 5; line++)
-        __builtin_prefetch((const char *)ln_cells_span(&key->open, key->open.count - 1) + 64 * line);
+
+/* LN_KEY_NONE where there is none. */
+static inline uint32_t ln_keys_find(const ln_keys *k, uint32_t hash, const uint8_t *bytes, size_t len) {
+    if (!k->slots) return LN_KEY_NONE;
+    for (size_t i = hash & (k->slots - 1); k->slot[i]; i = (i + 1) & (k->slots - 1)) {
+        const ln_key *key = ln_keys_at(k, k->slot[i] - 1);
+        if (key->hash == hash && key->len == len && ln_key_same(ln_key_bytes(key), bytes, len)) return k->slot[i] - 1;
+    }
+    return LN_KEY_NONE;
 }
-/* NULL where there is none. */
-ln_key *ln_keys_find(const ln_keys *k, uint64_t hash, const uint8_t *bytes, size_t len);
-/* NULL where memory is short. The key must not be there. */
-ln_key *ln_keys_add(ln_keys *k, uint64_t hash, const uint8_t *bytes, size_t len);
+/* LN_KEY_NONE where memory is short. The key must not be there. */
+uint32_t ln_keys_add(ln_keys *k, uint32_t hash, const uint8_t *bytes, size_t len);
 /* Nothing hangs on the key any more: it rests, or goes at once. */
 void ln_keys_rest(ln_keys *k, ln_key *key);
 /* A key that was found is about to be used. */
-void ln_keys_wake(ln_keys *k, ln_key *key);
+static inline void ln_keys_wake(ln_keys *k, ln_key *key) {
+    k->resting -= key->resting;
+    key->resting = 0;
+}
 /* Forgets every key that rests. */
 void ln_keys_trim(ln_keys *k);
-static inline size_t ln_keys_live(const ln_keys *k) { return k->count - k->resting; }
 
-static inline int ln_key_idle(const ln_key *key) {
-    return key->open.count == 0 && key->closed_count == 0 && key->waiting == 0;
+static inline int ln_key_idle(const ln_cell_key *key) {
+    return key->open.count == 0 && key->closed.count == 0 && key->waiting == 0;
 }
 
 #endif

@@ -4,10 +4,10 @@
 
 /* Is a record with this own window beyond recall? It is once W has passed its end by the lateness, unless an open
  * window holds all of it; and always where it overlaps one that has expired: it would have belonged there. */
-static int is_late(const ln_engine *e, const ln_key *key, uint32_t first, uint32_t end, int64_t start_us,
+static int is_late(const ln_engine *e, const ln_cell_key *key, uint32_t first, uint32_t end, int64_t start_us,
                    int64_t end_us) {
-    for (uint32_t i = key->closed_count; i-- > 0;) {
-        const ln_span *x = &key->closed[key->closed_first + i];
+    for (uint32_t i = key->closed.count; i-- > 0;) {
+        const ln_span *x = ln_extents_at(&key->closed, i);
         if (x->start_us < end_us && start_us < x->end_us) return 1;
     }
     if (ln_engine_expiry(e, end_us) > e->now_us) return 0;
@@ -21,9 +21,7 @@ static int is_late(const ln_engine *e, const ln_key *key, uint32_t first, uint32
 /* The window's start moves: it is another window from now on, and the one it was is absorbed. */
 static int rename_start(ln_engine *e, ln_cell *c, int64_t start_us) {
     if (c->shown) {
-        if (ln_mem_grow(&e->mem, &c->absorbed, &c->absorbed_cap, c->absorbed_count + 1, sizeof c->last) < 0) return -1;
-        c->absorbed[c->absorbed_count++] = c->last;
-        c->last = (ln_kept){0};
+        if (ln_past_absorb(ln_cell_past(e, c), &e->mem, &ln_cell_past(e, c)->last) < 0) return -1;
     }
     c->start_us = start_us;
     c->index = 0;
@@ -31,7 +29,7 @@ static int rename_start(ln_engine *e, ln_cell *c, int64_t start_us) {
     return 0;
 }
 
-static ln_cell *grow(ln_engine *e, ln_key *key, uint32_t first, uint32_t end, int64_t start_us, int64_t end_us) {
+static ln_cell *grow(ln_engine *e, ln_cell_key *key, uint32_t first, uint32_t end, int64_t start_us, int64_t end_us) {
     ln_cell *into = ln_cells_at(&key->open, first);
     if (start_us < into->start_us && rename_start(e, into, start_us) < 0) return NULL;
     while (--end > first) {
@@ -45,7 +43,7 @@ static ln_cell *grow(ln_engine *e, ln_key *key, uint32_t first, uint32_t end, in
     return ln_store_file(e, into) < 0 ? NULL : into;
 }
 
-ln_cell *ln_merge_place(ln_engine *e, ln_key *key, int64_t start_us, int64_t end_us, int *refused) {
+ln_cell *ln_merge_place(ln_engine *e, ln_cell_key *key, int64_t start_us, int64_t end_us, int *refused) {
     uint32_t first = ln_cells_search(&key->open, start_us, LN_PAST), end;
     ln_cell *c;
     if (first > 0 && ln_cells_at(&key->open, first - 1)->end_us > start_us) first--;
@@ -65,7 +63,7 @@ ln_cell *ln_merge_place(ln_engine *e, ln_key *key, int64_t start_us, int64_t end
 }
 
 /* The record's own window is cut at t + max and at the start of the next session. */
-static int64_t own_end(const ln_engine *e, const ln_key *key, int64_t t_us, uint32_t after) {
+static int64_t own_end(const ln_engine *e, const ln_cell_key *key, int64_t t_us, uint32_t after) {
     int64_t reach_us = e->plan.gap_us < e->plan.max_us ? e->plan.gap_us : e->plan.max_us;
     int64_t end_us = ln_time_add(t_us, reach_us);
     if (after < key->open.count && ln_cells_at(&key->open, after)->start_us < end_us)
@@ -73,7 +71,7 @@ static int64_t own_end(const ln_engine *e, const ln_key *key, int64_t t_us, uint
     return end_us;
 }
 
-ln_cell *ln_merge_extend(ln_engine *e, ln_key *key, int64_t t_us, int *refused) {
+ln_cell *ln_merge_extend(ln_engine *e, ln_cell_key *key, int64_t t_us, int *refused) {
     uint32_t after = ln_cells_search(&key->open, ln_time_add(t_us, 1), LN_PAST), first = after;
     int64_t end_us = own_end(e, key, t_us, after), most_us;
     ln_cell *c;

@@ -2,8 +2,12 @@
  * what the table of keys will read can be fetched while earlier rows are worked on. */
 #include "window/state.h"
 
-/* How many rows ahead: the slot of the table first, then the key, then the window it had last. */
-enum { SLOT_AHEAD = 16, KEY_AHEAD = 10, CELL_AHEAD = 5 };
+enum {
+    SLOT_AHEAD = 16,
+    KEY_AHEAD = 9,
+    CELL_AHEAD = 4
+}; /* rows: the slot of the table, then the key, then its newest
+                                                            window */
 
 /* A short text's encoding in the record is its canonical form: it stands right there. NULL for anything else. */
 static const uint8_t *in_place(const ln_engine *e, const ln_value *v) {
@@ -29,7 +33,7 @@ static int encode(ln_engine *e, uint32_t row, ln_buf *out) {
 static int work_out(ln_engine *e, uint32_t row) {
     ln_key_of_row *own = &e->row_key[row];
     ln_buf *scratch = &e->rows.scratch;
-    own->bytes = NULL;
+    *own = (ln_key_of_row){0};
     if (e->rows.row[row] != LN_ROW_TAKE && e->rows.row[row] != LN_ROW_ERROR_FIELD) return LN_OK;
     if (e->plan.key_columns == 1 && !e->plan.key_composite) {
         const ln_value *v = ln_rows_value(&e->rows, e->plan.key_column[0], row);
@@ -50,16 +54,25 @@ int ln_row_keys(ln_engine *e) {
     uint32_t rows = e->rows.batch->rows;
     int err = LN_OK;
     if (ln_mem_grow(&e->rows.mem, &e->row_key, &e->row_key_cap, rows, sizeof *e->row_key) < 0) return LN_ENOMEM;
+    ln_states_enter(&e->states, &e->rows, &e->plan);
     for (uint32_t r = 0; r < rows && err == LN_OK; r++) err = work_out(e, r);
     return err;
 }
 
+static const ln_cell_key *likely_key(const ln_engine *e, uint32_t row) {
+    uint32_t id = ln_keys_likely(&e->keys, e->row_key[row].hash);
+    return id == LN_KEY_NONE ? NULL : (const ln_cell_key *)(const void *)ln_keys_at(&e->keys, id);
+}
+
+static inline void prefetch(const void *p, size_t bytes) {
+    for (size_t at = 0; at < bytes; at += 64) __builtin_prefetch((const char *)p + at);
+}
+
 void ln_row_keys_ahead(const ln_engine *e) {
     uint32_t left = e->rows.batch->rows - e->row;
-    if (left > SLOT_AHEAD && e->row_key[e->row + SLOT_AHEAD].bytes)
-        ln_keys_prefetch_slot(&e->keys, e->row_key[e->row + SLOT_AHEAD].hash);
-    if (left > KEY_AHEAD && e->row_key[e->row + KEY_AHEAD].bytes)
-        ln_keys_prefetch_key(&e->keys, e->row_key[e->row + KEY_AHEAD].hash);
-    if (left > CELL_AHEAD && e->row_key[e->row + CELL_AHEAD].bytes)
-        ln_keys_prefetch_cell(&e->keys, e->row_key[e->row + CELL_AHEAD].hash);
+    const ln_cell_key *key;
+    if (left > SLOT_AHEAD) ln_keys_prefetch(&e->keys, e->row_key[e->row + SLOT_AHEAD].hash);
+    if (left > KEY_AHEAD && (key = likely_key(e, e->row + KEY_AHEAD))) prefetch(key, sizeof *key);
+    if (left > CELL_AHEAD && (key = likely_key(e, e->row + CELL_AHEAD)) && key->open.count)
+        prefetch(ln_cells_span(&key->open, key->open.count - 1), e->past_at + sizeof(ln_cell));
 }

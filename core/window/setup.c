@@ -32,24 +32,43 @@ static void free_plan(ln_engine *e) {
     ln_mem_free(&e->mem, (void *)(uintptr_t)e->plan.name, e->plan.name_len + 1);
 }
 
+static uint32_t round_up(uint32_t n, uint32_t to) { return (n + to - 1) / to * to; }
+
+/* What a row and a key of the grid take. */
+static void lay_out_grid(ln_engine *e) {
+    ln_grid *g = &e->grid;
+    uint32_t align = e->states.align == 8 ? 8 : sizeof(uint32_t);
+    g->hopping = e->plan.hop_us < e->plan.size_us;
+    if (g->hopping) align = 8;
+    g->state_at = g->hopping ? sizeof(ln_hop_row) : align;
+    g->row_bytes = round_up((uint32_t)g->state_at + e->states.bytes, align);
+    g->next_end_us = INT64_MAX;
+    g->edge_us = LN_PAST;
+    g->pivot_us = g->folded_us = LN_GRID_PAST;
+}
+
+static size_t key_bytes(const ln_engine *e) {
+    if (!e->sliced) return sizeof(ln_cell_key);
+    return e->grid.hopping ? sizeof(ln_hop_key) + round_up(e->states.bytes, 8) : sizeof(ln_key);
+}
+
 static int lay_out(ln_engine *e) {
     const ln_plan *p = &e->plan;
-    uint32_t at = 0;
-    e->ops = ln_mem_zero(&e->mem, (p->aggregates + 1) * sizeof *e->ops);
-    e->at = ln_mem_zero(&e->mem, (p->aggregates + 1) * sizeof *e->at);
+    if (ln_states_init(&e->states, &e->mem, p) < 0) return -1;
     e->values = ln_mem_zero(&e->mem, (p->aggregates + 1) * sizeof *e->values);
-    if (!e->ops || !e->at || !e->values) return -1;
+    if (!e->values) return -1;
     e->stateful = ln_trigger_stateful(&p->early) || ln_trigger_stateful(&p->late);
-    if (e->stateful) at = 2 * sizeof(ln_trigger_state);
-    for (uint32_t i = 0; i < p->aggregates; i++) {
-        e->ops[i] = ln_aggregate_find(p->aggregate[i].kind);
-        e->at[i] = at;
-        at += e->ops[i]->size;
-        e->folds |= p->aggregate[i].kind == LN_FOLD;
-    }
-    e->cell_bytes = (uint32_t)sizeof(ln_cell) + at;
+    if (e->stateful) e->states_at = 2 * sizeof(ln_trigger_state);
+    for (uint32_t i = 0; i < p->aggregates; i++) e->folds |= p->aggregate[i].kind == LN_FOLD;
+    e->past_at = e->states_at + round_up(e->states.bytes, 8);
+    e->cell_bytes = (uint32_t)sizeof(ln_cell) + e->past_at;
+    if (p->panes == LN_RETRACTING || p->merging) e->cell_bytes += (uint32_t)sizeof(ln_past);
     e->sliced = p->slice_us > 0;
-    return 0;
+    if (!e->sliced) return 0;
+    lay_out_grid(e);
+    e->cell_bytes = (uint32_t)(e->grid.row_bytes + key_bytes(e)); /* what another window may take */
+    e->grid.combined = ln_mem_zero(&e->mem, e->states.bytes + 8);
+    return e->grid.combined ? 0 : -1;
 }
 
 static void survey_triggers(ln_engine *e) {
@@ -65,6 +84,12 @@ static void survey_triggers(ln_engine *e) {
             else e->clock_every = 1;
         }
     }
+}
+
+/* About how far ahead of W windows end that each have an end of their own. */
+static int64_t span_of(const ln_plan *p) {
+    if (p->window != LN_WINDOW_SESSION && !p->merging) return 0;
+    return ln_time_add(ln_time_add(p->gap_us, p->gap_us), p->delay_us == LN_FUTURE ? p->gap_us : 2 * (p->delay_us / 2));
 }
 
 ln_engine *ln_engine_new_with(const ln_plan *plan, const ln_sink *sink, const ln_mem *mem) {
@@ -94,11 +119,10 @@ ln_engine *ln_engine_new_with(const ln_plan *plan, const ln_sink *sink, const ln
     e->tally = (ln_tally){.mem = &e->mem, .distinct_max = plan->limits.distinct_values, .seed = plan->hash_seed};
     ln_buf_init(&e->tally.scratch, &e->mem);
     ln_pool_init(&e->cell_pool, &e->mem, e->cell_bytes);
-    ln_pool_init(&e->slice_pool, &e->mem, (uint32_t)sizeof(ln_slice) + e->cell_bytes - (uint32_t)sizeof(ln_cell));
-    ln_keys_init(&e->keys, &e->mem, plan->hash_seed);
+    ln_keys_init(&e->keys, &e->mem, key_bytes(e), plan->hash_seed);
     ln_watermark_init(&e->watermark, &e->plan, &e->source_mem);
-    ln_deadlines_init(&e->completing, &e->mem, mixed);
-    ln_deadlines_init(&e->expiring, &e->mem, mixed);
+    ln_deadlines_init(&e->completing, &e->mem, &e->rows.mem, mixed, span_of(plan));
+    ln_deadlines_init(&e->expiring, &e->mem, &e->rows.mem, mixed, span_of(plan));
     ln_heap_init(&e->alarms, &e->mem, offsetof(ln_cell, alarm_at));
     ln_heap_init(&e->waiting, &e->mem, LN_HEAP_NO_PLACE);
     ln_buf_init(&e->staged, &e->rows.mem);
@@ -112,22 +136,27 @@ ln_engine *ln_engine_new(const ln_plan *plan, const ln_sink *sink) {
     return ln_engine_new_with(plan, sink, &mem);
 }
 
-void ln_engine_delete(ln_engine *e) {
-    ln_mem mem;
-    if (!e) return;
-    e->folds = 0; /* nobody is left to run operations */
-    for (size_t k = 0; k < e->keys.slots; k++) {
-        ln_key *key = e->keys.slot[k].key;
-        if (key && e->sliced) ln_slice_free(e, key);
-        for (uint32_t i = 0; key && i < key->open.count; i++) {
+static void free_cells(ln_engine *e) {
+    for (uint32_t id = 0; (id = ln_keys_next(&e->keys, id)) != LN_KEY_NONE; id++) {
+        ln_cell_key *key = (ln_cell_key *)(void *)ln_keys_at(&e->keys, id);
+        for (uint32_t i = 0; i < key->open.count; i++) {
             ln_cell *c = ln_cells_at(&key->open, i);
             c->slot = 0;
             ln_store_drop(e, c);
         }
+        ln_cells_free(&key->open, &e->mem);
+        ln_extents_free(&key->closed, &e->mem);
     }
+}
+
+void ln_engine_delete(ln_engine *e) {
+    ln_mem mem;
+    if (!e) return;
+    e->folds = 0; /* nobody is left to run operations */
+    if (e->sliced) ln_grid_free(e);
+    else free_cells(e);
     ln_keys_free(&e->keys);
     ln_pool_free(&e->cell_pool);
-    ln_pool_free(&e->slice_pool);
     ln_watermark_free(&e->watermark);
     ln_deadlines_free(&e->completing);
     ln_deadlines_free(&e->expiring);
@@ -139,8 +168,7 @@ void ln_engine_delete(ln_engine *e) {
     ln_mem_free(&e->mem, e->walk, e->walk_cap * sizeof *e->walk);
     ln_mem_free(&e->mem, e->absorbed_us, e->absorbed_cap * sizeof *e->absorbed_us);
     ln_buf_free(&e->tally.scratch);
-    ln_mem_free(&e->mem, e->ops, (e->plan.aggregates + 1) * sizeof *e->ops);
-    ln_mem_free(&e->mem, e->at, (e->plan.aggregates + 1) * sizeof *e->at);
+    ln_states_free(&e->states, &e->mem);
     ln_mem_free(&e->mem, e->values, (e->plan.aggregates + 1) * sizeof *e->values);
     ln_mem_free(&e->rows.mem, e->op, e->op_cap * sizeof *e->op);
     ln_mem_free(&e->rows.mem, e->row_key, e->row_key_cap * sizeof *e->row_key);

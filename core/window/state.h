@@ -1,16 +1,18 @@
 /* The engine from inside: what its parts share. `store` opens and closes windows, `fire` makes panes, `join` puts a
- * record into its windows (`merge` and `slice` where these grow or share), `hold` keeps records that wait, `advance`
- * moves the clock and W, and `engine` leads them from row to row. Only this room includes it. */
+ * record into its windows (`merge` where these grow), `hold` keeps records that wait, `advance` moves the clock and W;
+ * `grid` does all of this for windows that need no cells; and `engine` leads them from row to row. Only this room
+ * includes it. */
 #ifndef LN_WINDOW_STATE_H
 #define LN_WINDOW_STATE_H
 
 #include "base/ids.h"
 #include "base/instant.h"
 #include "base/pool.h"
-#include "window/aggregate/aggregate.h"
 #include "window/deadlines.h"
 #include "window/frame.h"
+#include "window/grid.h"
 #include "window/pane.h"
+#include "window/states.h"
 
 /* Where the engine stands between two steps. */
 enum ln_phase {
@@ -30,7 +32,7 @@ enum ln_phase {
 
 /* An extent that an expired window has left with its key. Those of all keys are given up in the order of their ends. */
 typedef struct ln_grave {
-    ln_key *key;
+    ln_cell_key *key;
     int64_t given_up_us; /* when W reaches this */
 } ln_grave;
 
@@ -41,7 +43,7 @@ typedef struct ln_graves {
 
 /* A record of sessions with a maximum that waits until W reaches it, with all that it will be asked for. */
 typedef struct ln_held {
-    ln_key *key;
+    ln_cell_key *key;
     int64_t time_us;
     uint64_t arrival;
     uint32_t id;           /* once it joins */
@@ -54,12 +56,12 @@ typedef struct ln_held {
 typedef struct ln_key_of_row {
     const uint8_t *bytes; /* NULL: no key, or the row has no use for it */
     uint32_t len;
-    uint64_t hash;
+    uint32_t hash;
 } ln_key_of_row;
 
 /* Where the present record stands among its windows. */
 typedef struct ln_joining {
-    ln_key *key;
+    ln_cell_key *key;
     const ln_held *held; /* NULL: the record is the present row */
     int64_t time_us;
     uint64_t arrival;
@@ -74,6 +76,9 @@ typedef struct ln_joining {
     uint64_t whens; /* the nodes asked */
 } ln_joining;
 
+/* Why a window, or all of them, took no record. */
+enum ln_refusal { LN_TAKEN = 0, LN_REFUSED_LATE, LN_REFUSED_LIMIT, LN_REFUSED_ALL };
+
 struct ln_engine {
     ln_mem mem;        /* all that a pipeline holds as state, but for its sources */
     ln_mem source_mem; /* those: apart, since the watermark runs ahead to the end of the batch */
@@ -85,17 +90,20 @@ struct ln_engine {
     char error[160];
 
     /* how a cell's state is laid out */
-    const ln_aggregate_ops **ops;
-    uint32_t *at; /* offset of each aggregate in a cell's state */
+    ln_states states;
+    uint32_t states_at; /* where their run begins in a cell's state */
+    uint32_t past_at;   /* and where its ln_past lies, in pipelines whose windows have one */
     uint32_t cell_bytes;
     int stateful; /* triggers keep state */
     int folds;
-    int sliced;                       /* windows share slices; each key has one cell, its cursor */
+    int sliced;                       /* windows lie in `grid`, and there are no cells */
+    int plain;                        /* every row goes the long way, phase by phase: for tests */
     int extents;                      /* expired windows leave their extents: sessions, and others that merge */
     uint64_t early_whens, late_whens; /* nodes that are predicates */
     int clock_every, clock_delays, event_every; /* what kinds of trigger there are at all */
 
-    ln_pool cell_pool, slice_pool;
+    ln_pool cell_pool;
+    ln_grid grid;
     ln_keys keys;
     ln_watermark watermark;  /* of the input: runs ahead to the end of the batch */
     ln_deadlines completing; /* windows whose end W has not reached */
@@ -137,7 +145,8 @@ struct ln_engine {
     int64_t *absorbed_us;
     size_t absorbed_cap;
     ln_question question;
-    int pause; /* the output or the operations should be taken first */
+    int pause;     /* the host should have its turn first: to take output or operations, or since much has been done */
+    uint32_t work; /* rows, windows and keys worked on in this step, beside those of the batch */
     ln_stats stats;
 };
 
@@ -150,18 +159,27 @@ void ln_engine_op(ln_engine *e, uint32_t kind, uint32_t a, uint32_t b);
 
 static inline ln_trigger_state *ln_cell_early(ln_cell *c) { return (ln_trigger_state *)(void *)c->state; }
 static inline ln_trigger_state *ln_cell_late(ln_cell *c) { return ln_cell_early(c) + 1; }
-/* Where aggregate i lies behind the triggers' state. */
-static inline uint32_t ln_engine_offset(const ln_engine *e, uint32_t i) { return e->at[i] - e->at[0]; }
-static inline void *ln_cell_aggregate(const ln_engine *e, ln_cell *c, uint32_t i) { return c->state + e->at[i]; }
+static inline ln_past *ln_cell_past(const ln_engine *e, ln_cell *c) {
+    return (ln_past *)(void *)(c->state + e->past_at);
+}
+static inline uint8_t *ln_cell_run(const ln_engine *e, ln_cell *c) { return c->state + e->states_at; }
+/* One thing more has been done: true where the step has done enough, so that the host's loop turns meanwhile. */
+enum { LN_WORK_MAX = 16384 };
+static inline int ln_engine_worked(ln_engine *e) {
+    if (++e->work >= LN_WORK_MAX) e->pause = 1;
+    return e->pause;
+}
+/* The account of a record that has met all its windows, or that `refused` tells was not taken; 0 or -1. */
+int ln_engine_settle(ln_engine *e, int refused);
 /* The end of the time in which a window takes records. */
 static inline int64_t ln_engine_expiry(const ln_engine *e, int64_t end_us) {
     return ln_time_add(end_us, e->plan.lateness_us);
 }
 
 /* store: a cell of a key, not yet among its windows; NULL where memory is short. */
-ln_cell *ln_store_cell(ln_engine *e, ln_key *key, int64_t start_us, int64_t end_us);
+ln_cell *ln_store_cell(ln_engine *e, ln_cell_key *key, int64_t start_us, int64_t end_us);
 /* The same, put in its place. */
-ln_cell *ln_store_open(ln_engine *e, ln_key *key, uint32_t at, int64_t start_us, int64_t end_us);
+ln_cell *ln_store_open(ln_engine *e, ln_cell_key *key, uint32_t at, int64_t start_us, int64_t end_us);
 /* Files an open cell where it has to wait; 0 or -1. */
 int ln_store_file(ln_engine *e, ln_cell *c);
 /* Forgets a cell and all that hangs on it, but neither its key nor its place among the key's windows. */
@@ -175,14 +193,41 @@ int ln_store_merge(ln_engine *e, ln_cell *into, ln_cell *from);
 /* Would another window, and `more` bytes beside it, pass limits.state_bytes? */
 int ln_store_full(ln_engine *e, size_t more);
 
-/* slice: puts the record into its slice; works like ln_join_next. */
-int ln_slice_join(ln_engine *e);
-/* W has reached the end of the cursor's window: makes its pane, and moves the cursor on. 0 or -1. */
-int ln_slice_pass(ln_engine *e, ln_cell *cursor);
-void ln_slice_free(ln_engine *e, ln_key *key);
+/* The key rests where nothing hangs on it any more. */
+void ln_store_rest(ln_engine *e, ln_cell_key *key);
+
+/* grid_rows: the present row joins its windows: LN_TAKEN, why not, or -1. */
+int ln_grid_join(ln_engine *e);
+/* The same for a run of rows that have nothing else to them; the present row is the last of them then, and W is still to
+ * be moved by it. 1; 0 where the present row is no such; -1. */
+int ln_grid_run(ln_engine *e);
+/* A slice that holds nothing any more. */
+void ln_grid_retire(ln_engine *e, ln_slice *s);
+/* grid_fire: works like ln_advance. */
+int ln_grid_advance(ln_engine *e);
+/* A new row, in its place among the key's rows; 0 or -1. */
+int ln_grid_link(ln_engine *e, ln_slice *s, uint32_t row);
+/* Row `row` of the batch has been added to slice s: adds it to what has been put together from there. 0 or -1. */
+int ln_grid_add_behind(ln_engine *e, const ln_slice *s, uint32_t id, uint32_t row);
+/* The first end of a window of the grid that comes after now_us. */
+int64_t ln_grid_edge(const ln_engine *e, int64_t now_us);
+/* Where a slice begins, before that was cut to the range of time: a start that was cut is found from its end, since
+ * nothing is as long as the range. */
+__int128 ln_grid_start(const ln_engine *e, const ln_slice *s);
+static inline ln_slice *ln_grid_slice(const ln_grid *g, uint32_t i) {
+    return (ln_slice *)(void *)ln_cells_span(&g->slices, i);
+}
+/* Open windows; where they overlap one is counted for each key. */
+static inline size_t ln_grid_windows(const ln_engine *e) {
+    return e->grid.hopping ? ln_keys_live(&e->keys) : e->grid.rows;
+}
+const char *ln_grid_verify(const ln_engine *e);
+void ln_grid_free(ln_engine *e);
 
 /* fire */
 int ln_fire(ln_engine *e, ln_cell *c, int timing);
+/* The only pane of a window without a cell; 0 or -1. */
+int ln_fire_run(ln_engine *e, const ln_key *key, int64_t start_us, int64_t end_us, const uint8_t *run);
 /* Asks the window's trigger, and fires when it is ready; 0 or -1. */
 int ln_offer(ln_engine *e, ln_cell *c, const ln_event *event);
 /* The predicates that the window's trigger would ask for a record. */
@@ -196,10 +241,10 @@ int ln_fire_preview(ln_engine *e, ln_cell *c, ln_buf *into);
 
 /* join: begins with the present row or with a record that has waited, then works until it is done (1), has to pause or
  * to ask (0), or fails (-1). */
-void ln_join_begin(ln_engine *e, ln_key *key, int64_t time_us, uint64_t arrival, const ln_held *held);
+void ln_join_begin(ln_engine *e, ln_cell_key *key, int64_t time_us, uint64_t arrival, const ln_held *held);
 int ln_join_next(ln_engine *e);
-/* Adds the record to a state of aggregates, a cell's or a slice's, without the triggers before them. 0 or -1. */
-int ln_join_add(ln_engine *e, uint8_t *aggregates);
+/* The windows of the grid that hold t, into e->join. */
+void ln_join_grid(ln_engine *e, int64_t t_us);
 int ln_join_answered(ln_engine *e);
 
 /* keys of rows: works out those of the batch; LN_OK or LN_ENOMEM. */
@@ -208,7 +253,7 @@ int ln_row_keys(ln_engine *e);
 void ln_row_keys_ahead(const ln_engine *e);
 
 /* hold: sessions with a maximum. Puts the present row among those that wait; 0 or -1. */
-int ln_hold(ln_engine *e, ln_key *key);
+int ln_hold(ln_engine *e, ln_cell_key *key);
 /* The record that waits and whose time has come by `to_us`, taken out; NULL where there is none. */
 const ln_held *ln_hold_next(ln_engine *e, int64_t to_us);
 /* It has joined: it is forgotten, at once or when the driver has seen it. */
@@ -219,15 +264,15 @@ void ln_hold_free(ln_engine *e);
 
 /* merge: the open window of `key` that takes a record with its own window [start, end), merged and made where needed.
  * NULL: memory is short, or *refused says why there is none. */
-enum ln_refusal { LN_TAKEN = 0, LN_REFUSED_LATE, LN_REFUSED_LIMIT };
-ln_cell *ln_merge_place(ln_engine *e, ln_key *key, int64_t start_us, int64_t end_us, int *refused);
+ln_cell *ln_merge_place(ln_engine *e, ln_cell_key *key, int64_t start_us, int64_t end_us, int *refused);
 /* The same for sessions with a maximum, which never merge. */
-ln_cell *ln_merge_extend(ln_engine *e, ln_key *key, int64_t t_us, int *refused);
+ln_cell *ln_merge_extend(ln_engine *e, ln_cell_key *key, int64_t t_us, int *refused);
 
 /* advance: begin a move, then work on it until it is done (1), has to pause (0), or fails (-1). */
 void ln_advance_begin(ln_engine *e, int64_t to_us);
 /* Could a move of W to there do anything at all? */
 static inline int ln_advance_concerns(const ln_engine *e, int64_t to_us) {
+    if (e->sliced) return e->grid.slices.count && e->grid.next_end_us <= to_us;
     if (e->waiting.count || e->event_every) return 1;
     if (e->graves.count && e->graves.item[e->graves.first].given_up_us <= to_us) return 1;
     return ln_deadlines_next(&e->completing) <= to_us ||

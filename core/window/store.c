@@ -11,7 +11,7 @@ int ln_store_full(ln_engine *e, size_t more) {
     return e->mem.used + e->cell_bytes + more > e->plan.limits.state_bytes;
 }
 
-ln_cell *ln_store_cell(ln_engine *e, ln_key *key, int64_t start_us, int64_t end_us) {
+ln_cell *ln_store_cell(ln_engine *e, ln_cell_key *key, int64_t start_us, int64_t end_us) {
     ln_cell *c = ln_pool_take(&e->cell_pool);
     if (!c) return NULL;
     c->key = key;
@@ -28,7 +28,7 @@ ln_cell *ln_store_cell(ln_engine *e, ln_key *key, int64_t start_us, int64_t end_
     return c;
 }
 
-ln_cell *ln_store_open(ln_engine *e, ln_key *key, uint32_t at, int64_t start_us, int64_t end_us) {
+ln_cell *ln_store_open(ln_engine *e, ln_cell_key *key, uint32_t at, int64_t start_us, int64_t end_us) {
     ln_cell *c = ln_store_cell(e, key, start_us, end_us);
     if (!c) return NULL;
     if (ln_cells_insert(&key->open, &e->mem, at, (ln_span *)(void *)c) < 0) {
@@ -41,19 +41,25 @@ ln_cell *ln_store_open(ln_engine *e, ln_key *key, uint32_t at, int64_t start_us,
 
 int ln_store_file(ln_engine *e, ln_cell *c) {
     ln_deadlines *d = e->plan.at_watermark && !c->on_time_done ? &e->completing : &e->expiring;
-    if (c->bucket && c->bucket->owner == d) return 0; /* where its end has grown it is filed anew when it is due */
+    if (c->bucket && c->bucket->owner == d) { /* where its end has grown it is filed anew when it is due */
+        ln_deadlines_grown(d, c);
+        return 0;
+    }
     if (c->bucket) ln_deadlines_remove(c);
     return ln_deadlines_add(d, c);
+}
+
+static void drop_past(ln_engine *e, ln_past *p) {
+    for (size_t i = 0; i < p->absorbed_count; i++) ln_kept_free(e, &p->absorbed[i]);
+    ln_mem_free(&e->mem, p->absorbed, p->absorbed_cap * sizeof *p->absorbed);
+    ln_kept_free(e, &p->last);
 }
 
 void ln_store_drop(ln_engine *e, ln_cell *c) {
     if (c->bucket) ln_deadlines_remove(c);
     if (c->alarm_us != LN_FUTURE) ln_heap_remove(&e->alarms, c->alarm_at);
-    for (uint32_t i = 0; i < e->plan.aggregates; i++)
-        if (e->ops[i]->clear) e->ops[i]->clear(&e->tally, ln_cell_aggregate(e, c, i));
-    for (size_t i = 0; i < c->absorbed_count; i++) ln_kept_free(e, &c->absorbed[i]);
-    ln_mem_free(&e->mem, c->absorbed, c->absorbed_cap * sizeof *c->absorbed);
-    ln_kept_free(e, &c->last);
+    if (!e->states.plain) ln_states_clear(&e->states, &e->tally, ln_cell_run(e, c));
+    if (c->has_past) drop_past(e, ln_cell_past(e, c));
     if (c->slot) {
         ln_engine_op(e, LN_OP_CLEAR, c->slot, 0);
         ln_ids_give(&e->slots, &e->mem, c->slot);
@@ -62,34 +68,34 @@ void ln_store_drop(ln_engine *e, ln_cell *c) {
     e->cells--;
 }
 
-static void leave_if_idle(ln_engine *e, ln_key *key) {
-    if (ln_key_idle(key) && key != e->join.key) ln_keys_rest(&e->keys, key);
+void ln_store_rest(ln_engine *e, ln_cell_key *key) {
+    if (!ln_key_idle(key) || key->key.resting) return;
+    ln_cells_free(&key->open, &e->mem);
+    ln_extents_free(&key->closed, &e->mem);
+    ln_keys_rest(&e->keys, &key->key);
+}
+
+static void leave_if_idle(ln_engine *e, ln_cell_key *key) {
+    if (key != e->join.key) ln_store_rest(e, key);
 }
 
 /* The extents of one key, and the graves of all, come in the order of their ends: windows expire in that order. */
 static int leave_extent(ln_engine *e, const ln_cell *c) {
-    ln_key *key = c->key;
+    ln_cell_key *key = c->key;
     ln_graves *g = &e->graves;
-    if (key->closed_first && key->closed_first + key->closed_count == key->closed_cap) {
-        memmove(key->closed, key->closed + key->closed_first, key->closed_count * sizeof *key->closed);
-        key->closed_first = 0;
-    }
-    if (ln_mem_grow(&e->mem, &key->closed, &key->closed_cap, (size_t)key->closed_first + key->closed_count + 1,
-                    sizeof *key->closed) < 0)
-        return -1;
     if (g->count == g->cap) {
         size_t old = g->cap;
         if (ln_mem_grow(&e->mem, &g->item, &g->cap, g->count + 1, sizeof *g->item) < 0) return -1;
         for (size_t i = 0; i < g->first; i++) g->item[old + i] = g->item[i]; /* unroll: the size has doubled */
     }
-    key->closed[key->closed_first + key->closed_count++] = (ln_span){c->start_us, c->end_us};
+    if (ln_extents_add(&key->closed, &e->mem, (ln_span){c->start_us, c->end_us}) < 0) return -1;
     g->item[(g->first + g->count++) % g->cap] =
         (ln_grave){key, ln_time_add(ln_engine_expiry(e, c->end_us), e->plan.gap_us)};
     return 0;
 }
 
 int ln_store_expire(ln_engine *e, ln_cell *c) {
-    ln_key *key = c->key;
+    ln_cell_key *key = c->key;
     ln_cell *found;
     uint32_t at;
     if (e->extents && leave_extent(e, c) < 0) return ln_engine_fail(e, LN_ENOMEM, "an expired window");
@@ -105,11 +111,10 @@ void ln_store_bury(ln_engine *e) {
     ln_graves *g = &e->graves;
     while (g->count) {
         ln_grave *grave = &g->item[g->first];
-        ln_key *key = grave->key;
+        ln_cell_key *key = grave->key;
         if (e->now_us < grave->given_up_us) break;
-        LN_DASSERT(key->closed_count);
-        key->closed_first++;
-        key->closed_count--;
+        LN_DASSERT(key->closed.count);
+        ln_extents_take_first(&key->closed);
         g->first = (g->first + 1) % g->cap;
         g->count--;
         leave_if_idle(e, key);
@@ -119,25 +124,27 @@ void ln_store_bury(ln_engine *e) {
     ln_mem_shrink(&e->mem, &g->item, &g->cap, 0, sizeof *g->item);
 }
 
-static int absorb(ln_engine *e, ln_cell *into, ln_kept *kept) {
-    if (ln_mem_grow(&e->mem, &into->absorbed, &into->absorbed_cap, into->absorbed_count + 1, sizeof *kept) < 0)
-        return -1;
+int ln_past_absorb(ln_past *into, ln_mem *mem, ln_kept *kept) {
+    if (ln_mem_grow(mem, &into->absorbed, &into->absorbed_cap, into->absorbed_count + 1, sizeof *kept) < 0) return -1;
     into->absorbed[into->absorbed_count++] = *kept;
     *kept = (ln_kept){0};
     return 0;
 }
 
+/* What the absorbed window has shown, and what that had absorbed. */
+static int take_past(ln_engine *e, ln_cell *into, ln_cell *from) {
+    ln_past *a = ln_cell_past(e, into), *b = ln_cell_past(e, from);
+    into->has_past = 1;
+    for (size_t i = 0; i < b->absorbed_count; i++)
+        if (ln_past_absorb(a, &e->mem, &b->absorbed[i]) < 0) return -1;
+    b->absorbed_count = 0;
+    return from->shown ? ln_past_absorb(a, &e->mem, &b->last) : 0;
+}
+
 /* What may fail of taking a window's state. */
 static int take_over(ln_engine *e, ln_cell *into, ln_cell *from) {
-    for (size_t i = 0; i < from->absorbed_count; i++)
-        if (absorb(e, into, &from->absorbed[i]) < 0) return -1;
-    from->absorbed_count = 0;
-    if (from->shown && absorb(e, into, &from->last) < 0) return -1;
-    for (uint32_t i = 0; i < e->plan.aggregates; i++)
-        if (ln_aggregate_merge(e->ops[i], &e->tally, ln_cell_aggregate(e, into, i), ln_cell_aggregate(e, from, i)) !=
-            LN_OK)
-            return -1;
-    return 0;
+    if (from->has_past && take_past(e, into, from) < 0) return -1;
+    return ln_states_merge(&e->states, &e->tally, ln_cell_run(e, into), ln_cell_run(e, from));
 }
 
 int ln_store_merge(ln_engine *e, ln_cell *into, ln_cell *from) {

@@ -105,7 +105,7 @@ static inline void add(bench *b, state *s, const sample *one) {
 /* All samples in one state. */
 static inline void in_one_pass(bench *b, state *s) {
     memset(s, 0, sizeof *s);
-    CHECK(b->ops->size <= sizeof *s && b->ops->size % 8 == 0);
+    CHECK(b->ops->size <= sizeof *s && b->ops->size % b->ops->align == 0);
     for (int i = 0; i < count; i++) add(b, s, &samples[i]);
 }
 

@@ -1,7 +1,7 @@
 /* Walks every structure of an engine and checks what must hold between two steps. */
 #include "window/state.h"
 
-static const char *verify_cell(const ln_engine *e, const ln_key *key, const ln_cell *c) {
+static const char *verify_cell(const ln_engine *e, const ln_cell_key *key, const ln_cell *c) {
     if (c->key != key) return "a window belongs to another key";
     if (c->start_us >= c->end_us) return "a window ends before it starts";
     if (!c->bucket) return "a window waits for nothing";
@@ -29,40 +29,22 @@ static const char *verify_waiting(const ln_engine *e) {
     return NULL;
 }
 
-/* The slices of a key and its cursor, which stands on a window that holds the first of them or one after it. */
-static const char *verify_slices(const ln_engine *e, const ln_key *key) {
-    const ln_cell *cursor = key->cursor;
-    if (!cursor || !cursor->bucket) return "slices without a cursor that waits";
-    if (e->phase == LN_PHASE_NONE && cursor->end_us <= e->now_us) return "a cursor stands past its end";
-    for (uint32_t i = 0; i < key->open.count; i++) {
-        const ln_span *s = ln_cells_span(&key->open, i);
-        if ((__int128)s->end_us - s->start_us > e->plan.slice_us) return "a slice is wider than slices are";
-        if (i && ln_cells_span(&key->open, i - 1)->start_us >= s->start_us) return "slices are out of order";
-        if (s->start_us < cursor->start_us) return "a slice is left behind its last window";
-    }
-    return ln_cells_span(&key->open, 0)->start_us < cursor->end_us ? NULL : "a cursor stands on an empty window";
-}
-
-static const char *verify_key(const ln_engine *e, const ln_key *key, verify_counts *counts) {
+static const char *verify_key(const ln_engine *e, const ln_cell_key *key, verify_counts *counts) {
     const char *wrong;
-    if (ln_key_idle(key) != key->resting && key != e->join.key)
+    if (ln_key_idle(key) != key->key.resting && key != e->join.key)
         return "a key rests that holds something, or the reverse";
-    if (key->resting) return NULL;
-    if (e->sliced) {
-        counts->cells++;
-        return verify_slices(e, key);
-    }
+    if (key->key.resting) return NULL;
     for (uint32_t i = 0; i < key->open.count; i++) {
         const ln_cell *c = ln_cells_at(&key->open, i), *before = i ? ln_cells_at(&key->open, i - 1) : NULL;
         if ((wrong = verify_cell(e, key, c))) return wrong;
         if (before && before->start_us > c->start_us) return "windows of a key are out of order";
         if (before && e->extents && before->end_us > c->start_us) return "windows that merge overlap";
     }
-    for (uint32_t i = 1; i < key->closed_count; i++)
-        if (key->closed[key->closed_first + i - 1].end_us > key->closed[key->closed_first + i].end_us)
+    for (uint32_t i = 1; i < key->closed.count; i++)
+        if (ln_extents_at(&key->closed, i - 1)->end_us > ln_extents_at(&key->closed, i)->end_us)
             return "extents of a key are out of order";
     counts->cells += key->open.count;
-    counts->extents += key->closed_count;
+    counts->extents += key->closed.count;
     counts->waiting += key->waiting;
     return NULL;
 }
@@ -72,15 +54,15 @@ const char *ln_engine_verify(const ln_engine *e) {
     size_t keys = 0;
     const char *wrong;
     uint64_t rejected = 0;
-    for (size_t k = 0; k < e->keys.slots; k++) {
-        const ln_key *key = e->keys.slot[k].key;
-        if (!key) continue;
+    for (uint32_t id = 0; (id = ln_keys_next(&e->keys, id)) != LN_KEY_NONE; id++) {
+        const ln_key *key = ln_keys_at(&e->keys, id);
         keys++;
-        if (ln_keys_find(&e->keys, key->hash, key->bytes, key->len) != key) return "a key cannot be found";
-        if ((wrong = verify_key(e, key, &counts))) return wrong;
+        if (ln_keys_find(&e->keys, key->hash, ln_key_bytes(key), key->len) != id) return "a key cannot be found";
+        if (!e->sliced && (wrong = verify_key(e, (const ln_cell_key *)(const void *)key, &counts))) return wrong;
     }
-    if (keys != e->keys.count) return "the count of keys is wrong";
-    if (e->keys.resting > ln_keys_live(&e->keys)) return "more keys rest than live";
+    if (e->sliced && (wrong = ln_grid_verify(e))) return wrong;
+    if (keys != ln_keys_count(&e->keys)) return "the count of keys is wrong";
+    if (e->keys.resting > LN_KEYS_REST * ln_keys_live(&e->keys)) return "too many keys rest";
     if (counts.cells != e->cells) return "the count of windows is wrong";
     if (counts.extents != e->graves.count) return "the count of extents is wrong";
     if (counts.waiting != e->waiting.count) return "the count of waiting records is wrong";

@@ -73,6 +73,7 @@ local function new_part(app, p, options, first)
   local context = { engine = part.engine, output = app.output, record = view.record, move = view.move,
     unit = p.time.unit and lower.unit(p.time.unit) }
   local failed = listener(app, p)
+  if options.plain then lib.ln_engine_plain(part.engine) end
   part.name, part.staged = p.name, #part.folds > 0 or p.emit ~= nil
   part.ticks = p.time.unit == "tick"
   part.passes = rows.passes(p, context, part.computed)
@@ -151,7 +152,7 @@ function M.open(pipelines, options)
   local first = lib.ln_reader_columns(app.reader)
   for i, p in ipairs(pipelines) do
     app.parts[i] = new_part(app, p, { show_name = #pipelines > 1, clock = options.clock, seed = seed,
-      slices = options.slices }, first)
+      slices = options.slices, plain = options.plain }, first)
   end
   return app
 end

@@ -72,11 +72,11 @@ end
 -- The most slices to a hop: past that a window is put together from too many, and a cell for each is better.
 local SLICES_MAX = 16
 
---- The width of the slices that a pipeline's windows share, or nil and why each window has a cell of its own.
+--- The width of the slices that a pipeline's windows are made of, or nil and why each window has a cell of its own.
 function M.slices(p)
   local w = p.window
   if w.kind ~= "grid" then return nil, "its windows lie on no grid" end
-  if w.hop_us >= w.size_us then return nil, "its windows do not overlap" end
+  if w.hop_us > w.size_us then return nil, "there are gaps between its windows" end
   if p.trigger.root ~= "at_watermark" then return nil, "its trigger looks at each window" end
   if p.trigger.early.kind ~= "never" then return nil, "its early trigger looks at each window" end
   if p.lateness_us > 0 then return nil, "late records change windows that have been shown" end

@@ -122,7 +122,8 @@ function engine.open(script, options)
   local pipelines = type(script) == "string" and engine.load(script) or script
   local app = driver.open(pipelines, {
     in_format = options.format and FORMATS[options.format], out_format = options.out and FORMATS[options.out],
-    rows_max = options.rows_max, clock = options.clock, slices = options.slices, rejects = true, seed = 1,
+    rows_max = options.rows_max, clock = options.clock, slices = options.slices, plain = options.plain,
+    rejects = true, seed = 1,
   })
   local self = setmetatable({
     app = app, format = options.out or options.format or "json", verified = options.verify ~= false,

@@ -19,7 +19,8 @@ typedef struct ln_tally {
 } ln_tally;
 
 typedef struct ln_aggregate_ops {
-    uint32_t size; /* bytes of a state, a multiple of 8 */
+    uint32_t size;  /* bytes of a state, a multiple of `align` */
+    uint32_t align; /* 8, or 1 where the state is packed */
     /* Takes a value that is neither missing, null nor NaN. LN_OK or LN_ENOMEM. */
     int (*add)(ln_tally *t, void *state, const ln_value *v);
     /* Takes what `from` knows into `into`, and leaves `from` as it is. LN_OK or LN_ENOMEM. */

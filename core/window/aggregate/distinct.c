@@ -129,4 +129,4 @@ static void result(const void *state, ln_value *out) {
 }
 
 const ln_aggregate_ops ln_distinct_ops = {
-    .size = sizeof(distinct), .add = add, .take = take, .merge = merge, .result = result, .clear = clear};
+    .size = sizeof(distinct), .align = 8, .add = add, .take = take, .merge = merge, .result = result, .clear = clear};

@@ -63,6 +63,6 @@ static int first_take(ln_tally *t, void *into, const void *from) { return take(t
 static int last_take(ln_tally *t, void *into, const void *from) { return take(t, into, from, 1); }
 
 const ln_aggregate_ops ln_first_ops = {
-    .size = sizeof(edge), .add = first_add, .take = first_take, .result = result, .clear = clear};
+    .size = sizeof(edge), .align = 8, .add = first_add, .take = first_take, .result = result, .clear = clear};
 const ln_aggregate_ops ln_last_ops = {
-    .size = sizeof(edge), .add = last_add, .take = last_take, .result = result, .clear = clear};
+    .size = sizeof(edge), .align = 8, .add = last_add, .take = last_take, .result = result, .clear = clear};

@@ -20,4 +20,4 @@ static void result(const void *state, ln_value *out) {
     *out = (ln_value){.type = LN_MISSING};
 }
 
-const ln_aggregate_ops ln_fold_ops = {.size = 0, .add = add, .take = take, .result = result};
+const ln_aggregate_ops ln_fold_ops = {.size = 0, .align = 8, .add = add, .take = take, .result = result};

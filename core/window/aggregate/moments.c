@@ -51,5 +51,7 @@ static void stddev_result(const void *state, ln_value *out) {
     if (out->type == LN_DOUBLE) out->d = sqrt(out->d);
 }
 
-const ln_aggregate_ops ln_variance_ops = {.size = sizeof(moments), .add = add, .take = take, .result = variance_result};
-const ln_aggregate_ops ln_stddev_ops = {.size = sizeof(moments), .add = add, .take = take, .result = stddev_result};
+const ln_aggregate_ops ln_variance_ops = {
+    .size = sizeof(moments), .align = 8, .add = add, .take = take, .result = variance_result};
+const ln_aggregate_ops ln_stddev_ops = {
+    .size = sizeof(moments), .align = 8, .add = add, .take = take, .result = stddev_result};

@@ -1,0 +1,40 @@
+/* Entries of one size under small numbers (ids), in chunks that never move. The lowest vacant id of a chunk is handed
+ * out first; a chunk whose last entry has gone gives its memory back, but for one, which does not count as used. Entries are walked in the order of their ids, a
+ * function of what was taken and given alone. */
+#ifndef LN_BASE_SLAB_H
+#define LN_BASE_SLAB_H
+
+#include "base/mem.h"
+
+enum { LN_SLAB_CHUNK = 64 }; /* entries; a bit of a word for each */
+#define LN_SLAB_NONE UINT32_MAX
+
+typedef struct ln_slab_chunk {
+    uint8_t *entry; /* NULL: no memory now */
+    void *block;    /* what was allocated: `entry` lies in it on a cache line */
+    uint64_t used;
+    uint32_t before, after; /* in the list of those with room, or of those without memory */
+} ln_slab_chunk;
+
+typedef struct ln_slab {
+    ln_mem *mem;
+    size_t entry_bytes;
+    ln_slab_chunk *chunk;
+    size_t chunks, chunk_cap;
+    uint32_t roomy, bare; /* heads of these lists */
+    uint32_t spare;       /* a chunk in the list with room that nothing lives in */
+    size_t live;
+} ln_slab;
+
+void ln_slab_init(ln_slab *s, ln_mem *mem, size_t entry_bytes);
+void ln_slab_free(ln_slab *s);
+/* The id of an entry of zeros; LN_SLAB_NONE where memory is short. */
+uint32_t ln_slab_take(ln_slab *s);
+void ln_slab_give(ln_slab *s, uint32_t id);
+static inline void *ln_slab_at(const ln_slab *s, uint32_t id) {
+    return s->chunk[id / LN_SLAB_CHUNK].entry + id % LN_SLAB_CHUNK * s->entry_bytes;
+}
+/* The first entry in use from `id` on; LN_SLAB_NONE after the last. */
+uint32_t ln_slab_next(const ln_slab *s, uint32_t id);
+
+#endif

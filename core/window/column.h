@@ -1,0 +1,69 @@
+/* Rows of one slice, each with the number of its key and a state behind it: appended in the order in which keys come,
+ * found by key, and passed over from the first to the last when the slice is fired. A column that is done keeps its
+ * memory for the slice that comes next. */
+#ifndef LN_WINDOW_COLUMN_H
+#define LN_WINDOW_COLUMN_H
+
+#include "base/mem.h"
+
+enum { LN_COLUMN_CHUNK = 64 }; /* rows */
+#define LN_COLUMN_NONE UINT32_MAX
+
+typedef struct ln_column_chunk {
+    uint8_t *rows; /* they begin on a cache line of `block`, which is what was allocated */
+    void *block;
+} ln_column_chunk;
+
+typedef struct ln_column {
+    ln_mem *mem;
+    size_t row_bytes;
+    uint32_t rows;
+    uint32_t *index; /* a row's number, from 1 up, by the hash of its key's; open addressing, at most half full */
+    uint32_t slots;  /* a power of two, or 0 */
+    int shift;       /* 32 - log2(slots) */
+    ln_column_chunk *chunk;
+    size_t chunks, chunk_cap;
+    uint32_t first_rows; /* rows that the first chunk holds: it grows until it is as large as the others */
+} ln_column;
+
+void ln_column_init(ln_column *c, ln_mem *mem, size_t row_bytes);
+void ln_column_free(ln_column *c);
+/* Bytes of memory that it holds. */
+size_t ln_column_bytes(const ln_column *c);
+/* Takes all rows out, and keeps the memory, or most of it where that has become much too large. */
+void ln_column_clear(ln_column *c);
+
+/* A row begins with the number of its key. */
+static inline uint8_t *ln_column_row(const ln_column *c, uint32_t row) {
+    return c->chunk[row / LN_COLUMN_CHUNK].rows + row % LN_COLUMN_CHUNK * c->row_bytes;
+}
+
+static inline uint32_t ln_column_key(const ln_column *c, uint32_t row) {
+    return *(const uint32_t *)(const void *)ln_column_row(c, row);
+}
+
+static inline uint32_t ln_column_home(const ln_column *c, uint32_t key) { return key * 0x9e3779b1u >> c->shift; }
+
+static inline void ln_column_prefetch(const ln_column *c, uint32_t key) {
+    if (c->slots) __builtin_prefetch(&c->index[ln_column_home(c, key)]);
+}
+
+/* Fetches the row that a search for the key would look at first. */
+static inline void ln_column_prefetch_row(const ln_column *c, uint32_t key) {
+    uint32_t row = c->slots ? c->index[ln_column_home(c, key)] : 0;
+    if (row) __builtin_prefetch(ln_column_row(c, row - 1));
+}
+
+/* LN_COLUMN_NONE where the key has no row. */
+static inline uint32_t ln_column_find(const ln_column *c, uint32_t key) {
+    uint32_t i, row;
+    if (!c->slots) return LN_COLUMN_NONE;
+    for (i = ln_column_home(c, key); (row = c->index[i]) != 0; i = (i + 1) & (c->slots - 1))
+        if (ln_column_key(c, row - 1) == key) return row - 1;
+    return LN_COLUMN_NONE;
+}
+
+/* A row of zeros for a key that has none; LN_COLUMN_NONE where memory is short. */
+uint32_t ln_column_add(ln_column *c, uint32_t key);
+
+#endif

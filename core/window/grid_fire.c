@@ -1,0 +1,384 @@
+/* Fires the windows of a grid, and keeps front and back as grid.h tells. */
+#include "base/assert.h"
+#include "window/state.h"
+
+#include <string.h>
+
+static ln_hop_row *hop_row(const ln_slice *s, uint32_t row) { return (void *)ln_column_row(&s->column, row); }
+static ln_hop_key *hop_key(const ln_engine *e, uint32_t id) { return (void *)ln_keys_at(&e->keys, id); }
+static uint8_t *run_of(const ln_engine *e, const ln_slice *s, uint32_t row) {
+    return ln_column_row(&s->column, row) + e->grid.state_at;
+}
+
+__int128 ln_grid_start(const ln_engine *e, const ln_slice *s) {
+    return s->start_us == LN_TIME_MIN ? (__int128)s->end_us - e->plan.slice_us : s->start_us;
+}
+
+int64_t ln_grid_edge(const ln_engine *e, int64_t now_us) {
+    const ln_plan *p = &e->plan;
+    int64_t hop_us = p->hop_us;
+    __int128 edge;
+    if (now_us == LN_PAST) return LN_PAST;
+    if (now_us >= LN_TIME_MAX) return LN_FUTURE;
+    edge =
+        ln_grid_floor(now_us, hop_us, ln_floor_mod(ln_floor_mod(p->size_us, hop_us) + p->offset_us, hop_us)) + hop_us;
+    return ln_time_clamp(edge);
+}
+
+/* ---- the front and the back of a key ---------------------------------------------------------------------------- */
+
+static int in_front(const ln_engine *e, const ln_slice *s) { return ln_grid_start(e, s) < e->grid.pivot_us; }
+
+int ln_grid_link(ln_engine *e, ln_slice *s, uint32_t row) {
+    ln_hop_row *own = hop_row(s, row);
+    ln_hop_key *key = hop_key(e, own->key);
+    ln_slice **next = &key->first;
+    uint32_t *next_row = &key->first_row;
+    if (ln_grid_start(e, s) >= e->grid.folded_us) return 0;
+    if (!in_front(e, s)) {
+        key->back_rows++;
+        return 0;
+    }
+    while (*next && (*next)->start_us < s->start_us) {
+        ln_hop_row *before = hop_row(*next, *next_row);
+        next = &before->next;
+        next_row = &before->next_row;
+    }
+    own->next = *next;
+    own->next_row = *next_row;
+    *next = s;
+    *next_row = row;
+    return own->next ? ln_states_take(&e->states, &e->tally, run_of(e, s, row), run_of(e, own->next, own->next_row))
+                     : 0;
+}
+
+int ln_grid_add_behind(ln_engine *e, const ln_slice *s, uint32_t id, uint32_t row) {
+    ln_hop_key *key = hop_key(e, id);
+    uint64_t skipped = e->tally.skipped;
+    int err = 0;
+    if (ln_grid_start(e, s) >= e->grid.folded_us) return 0;
+    if (!in_front(e, s)) {
+        err = ln_states_add(&e->states, &e->tally, key->back, row);
+    } else {
+        const ln_slice *at = key->first;
+        uint32_t at_row = key->first_row;
+        while (at != s && err == 0) {
+            const ln_hop_row *r = hop_row(at, at_row);
+            err = ln_states_add(&e->states, &e->tally, run_of(e, at, at_row), row);
+            at_row = r->next_row;
+            at = r->next;
+        }
+    }
+    e->tally.skipped = skipped; /* a value is counted once, however many states skip it */
+    return err;
+}
+
+static void empty_back(ln_engine *e, ln_hop_key *key) {
+    if (key->back_rows) ln_states_clear(&e->states, &e->tally, key->back);
+    key->back_rows = 0;
+    key->first = NULL;
+}
+
+/* A row of the key has gone. */
+static void let_go(ln_engine *e, ln_key *key) {
+    e->grid.rows--;
+    if (--key->held) return;
+    if (e->grid.hopping) empty_back(e, (ln_hop_key *)(void *)key);
+    ln_keys_rest(&e->keys, key);
+}
+
+/* ---- the stages of a firing: each 1 when it is done, 0 when it has to pause, -1 when the engine has failed -------- */
+
+static void enter(ln_engine *e, int stage, uint32_t slice) {
+    e->grid.stage = stage;
+    e->grid.slice = slice;
+    e->grid.row = 0;
+}
+
+static int unlink_keys(ln_engine *e) {
+    ln_grid *g = &e->grid;
+    for (uint32_t id = g->row; (id = ln_keys_next(&e->keys, id)) != LN_KEY_NONE; id++) {
+        empty_back(e, hop_key(e, id));
+        g->row = id + 1;
+        if (ln_engine_worked(e)) return 0;
+    }
+    return 1;
+}
+
+/* The slices of the window, from the last to the first: each row takes the key's next one, and comes before it. */
+static int flip(ln_engine *e) {
+    ln_grid *g = &e->grid;
+    for (;; g->slice--, g->row = 0) {
+        ln_slice *s = ln_grid_slice(g, g->slice);
+        while (g->row < s->column.rows) {
+            uint32_t row = g->row++;
+            ln_hop_row *own = hop_row(s, row);
+            ln_hop_key *key = hop_key(e, own->key);
+            own->next = key->first;
+            own->next_row = key->first_row;
+            key->first = s;
+            key->first_row = row;
+            if (own->next &&
+                ln_states_take(&e->states, &e->tally, run_of(e, s, row), run_of(e, own->next, own->next_row)) < 0)
+                return ln_engine_fail(e, LN_ENOMEM, "a firing");
+            if (ln_engine_worked(e)) return 0;
+        }
+        if (g->slice == 0) return 1;
+    }
+}
+
+/* How many slices begin before this. */
+static uint32_t slices_before(const ln_engine *e, __int128 end) {
+    return ln_cells_search(&e->grid.slices, ln_time_clamp(end), LN_PAST);
+}
+
+static int fold(ln_engine *e) {
+    ln_grid *g = &e->grid;
+    uint32_t stop = slices_before(e, g->next_us + e->plan.size_us);
+    for (; g->slice < stop; g->slice++, g->row = 0) {
+        const ln_slice *s = ln_grid_slice(g, g->slice);
+        while (g->row < s->column.rows) {
+            uint32_t row = g->row++;
+            ln_hop_key *key = hop_key(e, hop_row(s, row)->key);
+            key->back_rows++;
+            if (ln_states_take(&e->states, &e->tally, key->back, run_of(e, s, row)) < 0)
+                return ln_engine_fail(e, LN_ENOMEM, "a firing");
+            if (ln_engine_worked(e)) return 0;
+        }
+    }
+    return 1;
+}
+
+/* A pane of the window that is being fired. */
+static int show(ln_engine *e, const ln_key *key, const uint8_t *run) {
+    const ln_grid *g = &e->grid;
+    return ln_fire_run(e, key, ln_time_clamp(g->next_us), g->next_end_us, run);
+}
+
+/* The key's front and back, put together in the run that is there for it. */
+static int show_both(ln_engine *e, const ln_hop_key *key) {
+    uint8_t *both = e->grid.combined;
+    const uint8_t *front = run_of(e, key->first, key->first_row);
+    int err = 0;
+    if (e->states.plain) memcpy(both, front, e->states.bytes);
+    else err = ln_states_take(&e->states, &e->tally, both, front);
+    if (err == 0) err = ln_states_take(&e->states, &e->tally, both, key->back);
+    err = err < 0 ? ln_engine_fail(e, LN_ENOMEM, "a firing") : show(e, &key->key, both);
+    if (!e->states.plain) ln_states_clear(&e->states, &e->tally, both);
+    return err;
+}
+
+static int pass_keys(ln_engine *e) {
+    ln_grid *g = &e->grid;
+    for (uint32_t id = g->row; (id = ln_keys_next(&e->keys, id)) != LN_KEY_NONE; id++) {
+        const ln_hop_key *key = hop_key(e, id);
+        int err = 0;
+        g->row = id + 1;
+        if (key->first && key->back_rows) err = show_both(e, key);
+        else if (key->first) err = show(e, &key->key, run_of(e, key->first, key->first_row));
+        else if (key->back_rows) err = show(e, &key->key, key->back);
+        if (err < 0) return -1;
+        if (key->first || key->back_rows) e->stats.windows_opened++;
+        if (ln_engine_worked(e)) return 0;
+    }
+    return 1;
+}
+
+/* Where windows do not overlap: a slice is a window, and its rows go as they are shown. */
+static int pass_rows(ln_engine *e) {
+    ln_grid *g = &e->grid;
+    const ln_slice *s = ln_grid_slice(g, 0);
+    while (g->row < s->column.rows) {
+        uint32_t row = g->row++;
+        uint8_t *run = run_of(e, s, row);
+        ln_key *key = ln_keys_at(&e->keys, ln_column_key(&s->column, row));
+        if (show(e, key, run) < 0) return -1;
+        if (!e->states.plain) ln_states_clear(&e->states, &e->tally, run);
+        let_go(e, key);
+        if (ln_engine_worked(e)) return 0;
+    }
+    return 1;
+}
+
+static void drop_first(ln_engine *e) {
+    ln_slice *s = ln_grid_slice(&e->grid, 0);
+    ln_cells_remove(&e->grid.slices, &e->mem, 0);
+    ln_grid_retire(e, s);
+}
+
+/* The slices that no window after the present one holds. */
+static int drop(ln_engine *e) {
+    ln_grid *g = &e->grid;
+    while (g->slices.count && ln_grid_start(e, ln_grid_slice(g, 0)) < g->next_us + e->plan.hop_us) {
+        const ln_slice *s = ln_grid_slice(g, 0);
+        while (g->row < s->column.rows) {
+            uint32_t row = g->row++;
+            const ln_hop_row *own = hop_row(s, row);
+            ln_hop_key *key = hop_key(e, own->key);
+            if (key->first == s) {
+                key->first = own->next;
+                key->first_row = own->next_row;
+            }
+            if (!e->states.plain) ln_states_clear(&e->states, &e->tally, run_of(e, s, row));
+            let_go(e, &key->key);
+            if (ln_engine_worked(e)) return 0;
+        }
+        drop_first(e);
+        g->row = 0;
+    }
+    return 1;
+}
+
+/* ---- the whole -------------------------------------------------------------------------------------------------- */
+
+/* The next window to complete is the first from `from` on that holds a slice. */
+static void point(ln_engine *e, __int128 from) {
+    const ln_plan *p = &e->plan;
+    ln_grid *g = &e->grid;
+    __int128 first;
+    g->stage = LN_GRID_BEGIN;
+    g->next_end_us = INT64_MAX;
+    if (!g->slices.count) return;
+    first = ln_grid_start(e, ln_grid_slice(g, 0));
+    if (from + p->size_us <= first) from += ((first - p->size_us - from) / p->hop_us + 1) * p->hop_us;
+    g->next_us = from;
+    g->next_end_us = ln_time_clamp(from + p->size_us);
+}
+
+/* Which of the two ways the window takes: the front must reach back to its start. */
+static void begin(ln_engine *e) {
+    ln_grid *g = &e->grid;
+    if (!g->hopping) enter(e, LN_GRID_PASS, 0);
+    else if (g->next_us >= g->pivot_us) enter(e, LN_GRID_UNLINK, 0);
+    else enter(e, LN_GRID_FOLD, slices_before(e, g->folded_us));
+}
+
+/* The stage is done: the next one. */
+static void follow(ln_engine *e) {
+    ln_grid *g = &e->grid;
+    __int128 end = g->next_us + e->plan.size_us;
+    switch (g->stage) {
+    case LN_GRID_BEGIN: begin(e); return;
+    case LN_GRID_UNLINK: enter(e, LN_GRID_FLIP, slices_before(e, end) - 1); return;
+    case LN_GRID_FLIP: g->pivot_us = end; /* fall through */
+    case LN_GRID_FOLD:
+        g->folded_us = end;
+        enter(e, LN_GRID_PASS, 0);
+        return;
+    case LN_GRID_PASS:
+        if (g->hopping) {
+            enter(e, LN_GRID_DROP, 0);
+            return;
+        }
+        drop_first(e);
+        break;
+    default: break;
+    }
+    point(e, g->next_us + e->plan.hop_us);
+}
+
+static int work(ln_engine *e) {
+    switch (e->grid.stage) {
+    case LN_GRID_UNLINK: return unlink_keys(e);
+    case LN_GRID_FLIP: return flip(e);
+    case LN_GRID_FOLD: return fold(e);
+    case LN_GRID_PASS: return e->grid.hopping ? pass_keys(e) : pass_rows(e);
+    case LN_GRID_DROP: return drop(e);
+    default: return 1;
+    }
+}
+
+int ln_grid_advance(ln_engine *e) {
+    while (e->grid.slices.count && e->grid.next_end_us <= e->to_us) {
+        int done;
+        if (e->pause) return 0;
+        done = work(e);
+        if (done != 1) return done;
+        follow(e);
+    }
+    return 1;
+}
+
+void ln_grid_free(ln_engine *e) {
+    ln_grid *g = &e->grid;
+    while (g->slices.count) {
+        const ln_slice *s = ln_grid_slice(g, 0);
+        for (uint32_t row = 0; row < s->column.rows; row++) ln_states_clear(&e->states, &e->tally, run_of(e, s, row));
+        drop_first(e);
+    }
+    for (uint32_t id = 0; g->hopping && (id = ln_keys_next(&e->keys, id)) != LN_KEY_NONE; id++)
+        empty_back(e, hop_key(e, id));
+    for (int i = 0; i < 2; i++) {
+        if (!g->spare[i]) continue;
+        e->mem.used += sizeof *g->spare[i] + ln_column_bytes(&g->spare[i]->column);
+        ln_column_free(&g->spare[i]->column);
+        ln_mem_free(&e->mem, g->spare[i], sizeof *g->spare[i]);
+    }
+    ln_cells_free(&g->slices, &e->mem);
+    ln_mem_free(&e->mem, g->combined, e->states.bytes + 8);
+}
+
+/* ---- invariants ------------------------------------------------------------------------------------------------- */
+
+static const char *verify_slice(const ln_engine *e, const ln_slice *s) {
+    const ln_column *c = &s->column;
+    if (!c->rows) return "a slice holds no row";
+    if ((__int128)s->end_us - s->start_us > e->plan.slice_us) return "a slice is wider than slices are";
+    for (uint32_t row = 0; row < c->rows; row++) {
+        const ln_hop_row *own = hop_row(s, row);
+        if (ln_column_find(c, own->key) != row) return "a row cannot be found";
+        if (!e->grid.hopping || !own->next) continue;
+        if (own->next->start_us <= s->start_us || hop_row(own->next, own->next_row)->key != own->key)
+            return "the rows of a key are out of order";
+    }
+    return NULL;
+}
+
+/* Between two firings: what is put together of a key is what its rows say. */
+static const char *verify_hop_key(const ln_engine *e, uint32_t id) {
+    const ln_grid *g = &e->grid;
+    const ln_hop_key *key = hop_key(e, id);
+    uint32_t back = 0;
+    const ln_slice *next = key->first;
+    uint32_t next_row = key->first_row;
+    for (uint32_t i = 0; i < g->slices.count; i++) {
+        const ln_slice *s = ln_grid_slice(g, i);
+        uint32_t row = ln_column_find(&s->column, id);
+        if (row == LN_COLUMN_NONE) continue;
+        if (in_front(e, s)) {
+            if (next != s || next_row != row) return "a row of the front is not where its key looks for it";
+            next_row = hop_row(s, row)->next_row;
+            next = hop_row(s, row)->next;
+        } else {
+            back += ln_grid_start(e, s) < g->folded_us;
+        }
+    }
+    if (next) return "a key's rows go on behind the front";
+    return back == key->back_rows || g->next_us >= g->pivot_us ? NULL
+                                                               : "the back of a key holds other rows than it has";
+}
+
+const char *ln_grid_verify(const ln_engine *e) {
+    const ln_grid *g = &e->grid;
+    size_t rows = 0, held = 0;
+    const char *wrong;
+    for (uint32_t i = 0; i < g->slices.count; i++) {
+        const ln_slice *s = ln_grid_slice(g, i);
+        if ((wrong = verify_slice(e, s))) return wrong;
+        if (i && ln_grid_slice(g, i - 1)->start_us >= s->start_us) return "slices are out of order";
+        rows += s->column.rows;
+    }
+    for (uint32_t id = 0; (id = ln_keys_next(&e->keys, id)) != LN_KEY_NONE; id++) {
+        const ln_key *key = ln_keys_at(&e->keys, id);
+        held += key->held;
+        if ((key->held == 0) != key->resting) return "a key rests that holds something, or the reverse";
+        if (g->hopping && g->stage == LN_GRID_BEGIN && (wrong = verify_hop_key(e, id))) return wrong;
+    }
+    if (g->stage != LN_GRID_BEGIN) return NULL;
+    if (rows != g->rows || held != rows) return "the count of rows is wrong";
+    if ((g->slices.count == 0) != (g->next_end_us == INT64_MAX))
+        return "a window is due that holds nothing, or the reverse";
+    if (!g->slices.count) return NULL;
+    if (e->phase == LN_PHASE_NONE && g->next_end_us <= e->now_us) return "a window is open past its end";
+    return g->next_us <= ln_grid_start(e, ln_grid_slice(g, 0)) ? NULL : "a slice is left behind";
+}

@@ -1,0 +1,75 @@
+/* The aggregates of a pipeline side by side. */
+#include "window/states.h"
+
+#include <string.h>
+
+/* Those whose states are aligned come first, so that nothing lies between two states. */
+static uint32_t lay_out(ln_states *s, uint32_t align, uint32_t at) {
+    for (uint32_t i = 0; i < s->count; i++) {
+        if (s->part[i].ops->align != align) continue;
+        s->part[i].at = at;
+        at += s->part[i].ops->size;
+    }
+    return at;
+}
+
+int ln_states_init(ln_states *s, ln_mem *mem, const ln_plan *plan) {
+    *s = (ln_states){.count = plan->aggregates, .align = 1, .plain = 1};
+    s->part = ln_mem_zero(mem, (s->count + 1) * sizeof *s->part);
+    if (!s->part) return -1;
+    for (uint32_t i = 0; i < s->count; i++) {
+        const ln_aggregate_ops *ops = ln_aggregate_find(plan->aggregate[i].kind);
+        s->part[i].kind = plan->aggregate[i].kind;
+        s->part[i].ops = ops;
+        if (ops->size && ops->align > s->align) s->align = ops->align;
+        if (ops->clear) s->plain = 0;
+    }
+    s->bytes = lay_out(s, 1, lay_out(s, 8, 0));
+    return 0;
+}
+
+void ln_states_free(ln_states *s, ln_mem *mem) {
+    ln_mem_free(mem, s->part, (s->count + 1) * sizeof *s->part);
+    s->part = NULL;
+}
+
+void ln_states_enter(ln_states *s, const ln_rows *rows, const ln_plan *plan) {
+    for (uint32_t i = 0; i < s->count; i++) {
+        int32_t column = plan->aggregate[i].column;
+        s->part[i].value = column < 0 ? NULL : ln_rows_value(rows, column, 0);
+    }
+}
+
+int ln_states_add_values(const ln_states *s, ln_tally *t, uint8_t *run, const ln_value *values) {
+    for (uint32_t i = 0; i < s->count; i++) {
+        const ln_part *part = &s->part[i];
+        int err = part->value ? ln_states_offer(part, t, run, &values[i]) : ln_part_add(part, t, run, &values[i]);
+        if (err != LN_OK) return -1;
+    }
+    return 0;
+}
+
+int ln_states_take(const ln_states *s, ln_tally *t, uint8_t *into, const uint8_t *from) {
+    for (const ln_part *part = s->part, *end = part + s->count; part < end; part++)
+        if (part->ops->take(t, into + part->at, from + part->at) != LN_OK) return -1;
+    return 0;
+}
+
+int ln_states_merge(const ln_states *s, ln_tally *t, uint8_t *into, uint8_t *from) {
+    for (const ln_part *part = s->part, *end = part + s->count; part < end; part++)
+        if (ln_aggregate_merge(part->ops, t, into + part->at, from + part->at) != LN_OK) return -1;
+    return 0;
+}
+
+void ln_states_clear(const ln_states *s, ln_tally *t, uint8_t *run) {
+    for (uint32_t i = 0; i < s->count && !s->plain; i++)
+        if (s->part[i].ops->clear) s->part[i].ops->clear(t, run + s->part[i].at);
+    memset(run, 0, s->bytes);
+}
+
+void ln_states_results(const ln_states *s, const uint8_t *run, ln_value *values) {
+    for (uint32_t i = 0; i < s->count; i++) {
+        s->part[i].ops->result(run + s->part[i].at, &values[i]);
+        if (ln_is_nan(&values[i])) values[i].type = LN_NULL;
+    }
+}

@@ -1,0 +1,56 @@
+/* The aggregates of a pipeline side by side: one state for each, laid out in a run of bytes. Cells, slices and keys
+ * hold such runs, and this is all that is done with one. All bytes zero is a run of identities, and a run may be moved
+ * by copying it. */
+#ifndef LN_WINDOW_STATES_H
+#define LN_WINDOW_STATES_H
+
+#include "window/aggregate/basic.h"
+#include "window/frame.h"
+
+typedef struct ln_states {
+    ln_part *part; /* in the order of the plan */
+    uint32_t count;
+    uint32_t bytes; /* of a run */
+    uint32_t align; /* 8, or 1 where every state is packed */
+    int plain;      /* none holds memory of its own: clearing bytes clears it, and a copy is another run */
+} ln_states;
+
+/* 0, or -1 where memory is short. */
+int ln_states_init(ln_states *s, ln_mem *mem, const ln_plan *plan);
+void ln_states_free(ln_states *s, ln_mem *mem);
+/* Finds the values of the present batch. */
+void ln_states_enter(ln_states *s, const ln_rows *rows, const ln_plan *plan);
+
+/* One value into one state. LN_OK or LN_ENOMEM. */
+static inline int ln_states_offer(const ln_part *part, ln_tally *t, uint8_t *run, const ln_value *v) {
+    if (v->type <= LN_NULL) return LN_OK;
+    if (ln_is_nan(v)) {
+        t->skipped++;
+        return LN_OK;
+    }
+    return ln_part_add(part, t, run, v);
+}
+
+/* Takes a row of the batch, whose place in time the tally tells. 0, or -1 where memory is short. */
+static inline int ln_states_add(const ln_states *s, ln_tally *t, uint8_t *run, uint32_t row) {
+    for (const ln_part *part = s->part, *end = part + s->count; part < end; part++) {
+        if (!part->value) {
+            if (ln_part_add(part, t, run, NULL) != LN_OK) return -1;
+        } else if (ln_states_offer(part, t, run, &part->value[row]) != LN_OK) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* The same with values from elsewhere, one for each aggregate. */
+int ln_states_add_values(const ln_states *s, ln_tally *t, uint8_t *run, const ln_value *values);
+/* Takes what `from` knows into `into`. Merging may change `from`, which the caller clears next. 0 or -1. */
+int ln_states_take(const ln_states *s, ln_tally *t, uint8_t *into, const uint8_t *from);
+int ln_states_merge(const ln_states *s, ln_tally *t, uint8_t *into, uint8_t *from);
+/* Back to identities, with their memory given back. */
+void ln_states_clear(const ln_states *s, ln_tally *t, uint8_t *run);
+/* A value for each aggregate, views into the run; NaN is null. */
+void ln_states_results(const ln_states *s, const uint8_t *run, ln_value *values);
+
+#endif
