@@ -85,6 +85,9 @@ int lunette_finish(lunette *l, int64_t now_us);
 
 /* The account of the run as one line of JSON, without a newline; NULL on failure. */
 const char *lunette_stats(lunette *l);
+/* What LuaJIT could not compile so far, for a person to read: lines, without a newline after the last; NULL on
+ * failure. */
+const char *lunette_jit_report(lunette *l);
 int lunette_progress_get(lunette *l, lunette_progress *out);
 /* The next thing that a person should know of, such as an error in a script's function, as one line; NULL when there is
  * none. */

@@ -46,9 +46,13 @@ local modules = {
     "lunette.lower",
   },
 
-  ["lunette.host"] = { "lunette.ffi", "lunette.value", "lunette.loader", "lunette.driver" },
+  ["lunette.jit_report"] = {},
+  ["lunette.host"] = {
+    "lunette.ffi", "lunette.value", "lunette.loader", "lunette.driver", "lunette.jit_report",
+  },
 }
-local free = { bit = true, jit = true, ["jit.util"] = true, ["table.new"] = true, ["table.clear"] = true }
+local free = { bit = true, jit = true, ["jit.util"] = true, ["jit.vmdef"] = true,
+  ["table.new"] = true, ["table.clear"] = true }
 
 local breaches = 0
 local function breach(fmt, ...)

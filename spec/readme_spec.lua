@@ -6,7 +6,7 @@
 local json = require "spec.support.json"
 local shell = require "spec.support.shell"
 
-local PAGES = { "README.md", "lua/README.md", "examples/README.md" }
+local PAGES = { "README.md", "lua/README.md", "examples/README.md", "core/README.md" }
 
 local FRAGMENT = [[
 local ln = require "lunette"

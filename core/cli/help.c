@@ -52,6 +52,7 @@ static const char *const TEXTS[LN_CLI_COMMANDS + 1] = {
         "  --traceback           with an error inside of Lunette, show where it arose\n"
         "Words\n"
         "  --stats               at the end, the account of all records as one JSON line on standard error\n"
+        "  --jit-report          at the end, what of the script LuaJIT could not compile, by place and reason\n"
         "  --progress            show how far the run has come; the default for files when standard error is a\n"
         "                        terminal\n"
         "  --no-progress         do not\n"

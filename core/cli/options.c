@@ -19,6 +19,7 @@ enum option_code {
     OPTION_CLOCK,
     OPTION_SET,
     OPTION_STATS,
+    OPTION_JIT_REPORT,
     OPTION_PROGRESS,
     OPTION_NO_PROGRESS,
     OPTION_TRACEBACK,
@@ -34,6 +35,7 @@ static const struct option RUN_OPTIONS[] = {
     {"clock", required_argument, NULL, OPTION_CLOCK},
     {"set", required_argument, NULL, OPTION_SET},
     {"stats", no_argument, NULL, OPTION_STATS},
+    {"jit-report", no_argument, NULL, OPTION_JIT_REPORT},
     {"progress", no_argument, NULL, OPTION_PROGRESS},
     {"no-progress", no_argument, NULL, OPTION_NO_PROGRESS},
     {"traceback", no_argument, NULL, OPTION_TRACEBACK},
@@ -170,6 +172,7 @@ static int take_option(ln_cli_options *o, int code) {
     case OPTION_CLOCK: o->clock = optarg; return 0;
     case OPTION_SET: return parse_param(o, optarg);
     case OPTION_STATS: o->stats = 1; return 0;
+    case OPTION_JIT_REPORT: o->jit_report = 1; return 0;
     case OPTION_PROGRESS: o->progress = LN_CLI_YES; return 0;
     case OPTION_NO_PROGRESS: o->progress = LN_CLI_NO; return 0;
     case OPTION_TRACEBACK: o->traceback = 1; return 0;

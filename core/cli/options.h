@@ -11,7 +11,7 @@ enum ln_cli_choice { LN_CLI_AUTO = 0, LN_CLI_YES, LN_CLI_NO };
 typedef struct ln_cli_options {
     int help;                  /* --help was among them: nothing else counts */
     int in_format, out_format; /* enum ln_format */
-    int stats, traceback;
+    int stats, jit_report, traceback;
     int progress;        /* enum ln_cli_choice */
     const char *out;     /* "-" unless told */
     const char *rejects; /* NULL: none wanted */

@@ -88,8 +88,13 @@ static void greet(const ln_cli_options *o) {
     }
 }
 
+/* A line, or several, of what came of the run; `text` is NULL where the host failed. */
+static void print_account(ln_cli_run_state *r, const char *option, const char *text) {
+    if (text) fprintf(stderr, "%s\n", text);
+    else ln_cli_say("%s: %s", option, lunette_error(r->host));
+}
+
 static int run(ln_cli_run_state *r, const ln_cli_options *o) {
-    const char *stats;
     int rc = open_all(r, o);
     if (rc) return rc;
     greet(o);
@@ -98,9 +103,8 @@ static int run(ln_cli_run_state *r, const ln_cli_options *o) {
         return LN_EXIT_ERROR;
     }
     ln_cli_progress_clear(&r->progress);
-    stats = o->stats ? lunette_stats(r->host) : NULL;
-    if (stats) fprintf(stderr, "%s\n", stats);
-    if (o->stats && !stats) ln_cli_say("--stats: %s", lunette_error(r->host));
+    if (o->jit_report) print_account(r, "--jit-report", lunette_jit_report(r->host));
+    if (o->stats) print_account(r, "--stats", lunette_stats(r->host));
     return r->status;
 }
 

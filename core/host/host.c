@@ -195,19 +195,23 @@ int lunette_finish(lunette *l, int64_t now_us) { return take_turn(l, "finish", n
 
 /* ---- looking --------------------------------------------------------------------------------------------------- */
 
-static int read_stats(lua_State *L) {
+static int read_text(lua_State *L) {
     request *q = lua_touserdata(L, 1);
-    push_host_function(L, "stats");
+    push_host_function(L, q->function);
     lua_call(L, 0, 1);
     luaL_checkstring(L, 2);
     ln_state_keep(&q->l->state, L, LN_KEPT_TEXT);
     return 0;
 }
 
-const char *lunette_stats(lunette *l) {
-    request q = {.l = l};
-    return run_request(&q, read_stats) == LUNETTE_OK ? ln_state_text(&l->state, LN_KEPT_TEXT) : NULL;
+static const char *text_of(lunette *l, const char *function) {
+    request q = {.l = l, .function = function};
+    return run_request(&q, read_text) == LUNETTE_OK ? ln_state_text(&l->state, LN_KEPT_TEXT) : NULL;
 }
+
+const char *lunette_stats(lunette *l) { return text_of(l, "stats"); }
+
+const char *lunette_jit_report(lunette *l) { return text_of(l, "jit_report"); }
 
 static int read_progress(lua_State *L) {
     request *q = lua_touserdata(L, 1);

@@ -1,6 +1,7 @@
 --- What a C host calls: one set of pipelines for a Lua state, with plain numbers and texts in and out.
 local driver = require "lunette.driver"
 local ffi = require "lunette.ffi"
+local jit_report = require "lunette.jit_report"
 local loader = require "lunette.loader"
 local value = require "lunette.value"
 
@@ -10,12 +11,6 @@ local FAILED = 3
 local M = {}
 local app
 local rejects_taken
-local aborted = 0 -- traces that LuaJIT gave up on
-
--- Counted from the start: a trace is tried when its loop is hot, once or a few times.
-jit.attach(function(what)
-  if what == "abort" then aborted = aborted + 1 end
-end, "trace")
 
 --- Checks a script without running it.
 -- @return true, or nil and a list of problems
@@ -100,9 +95,14 @@ end
 function M.stats()
   local pipelines = value.array {}
   for i = 1, #app.parts do pipelines[i] = pipeline_stats(i) end
-  local line = value.json { pipelines = pipelines, script_errors = app.script_errors, traces_aborted = aborted }
+  local aborted, not_compiled = jit_report.counts()
+  local line = value.json { pipelines = pipelines, script_errors = app.script_errors, traces_aborted = aborted,
+    not_compiled = not_compiled }
   return (line:gsub("\n$", ""))
 end
+
+--- What LuaJIT could not compile, as lines.
+M.jit_report = jit_report.text
 
 -- W of the first pipeline as a text: UTC where times are moments.
 local function watermark_text(us)
