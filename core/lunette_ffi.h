@@ -115,6 +115,20 @@ int ln_reader_format(const ln_reader *r);
 /* Bytes committed and not yet handed out in a batch. */
 size_t ln_reader_pending(const ln_reader *r);
 
+/* The texts of a column as numbers. */
+typedef struct ln_strings {
+    const int32_t *id;   /* of each row of the present batch; 0: no text, or one without a number */
+    const uint32_t *row; /* of each number that is new with this batch: a row that has it. In the order of numbers, */
+    uint32_t rows;       /* so many, */
+    uint32_t count;      /* up to this one */
+    uint32_t generation; /* as long as it stays a number means the same text; then they count from 1 again */
+} ln_strings;
+/* From the next batch on numbers the texts of a column, for as long as they are short and return: equal ones have the
+ * same number. For a driver that keeps what it makes of each. A generation ends with the batch in which `most` numbers
+ * are in use (0: 65,536). `seed` is for the hash: nobody outside should know it. The struct lives as long as the
+ * reader; NULL where memory is short. */
+const ln_strings *ln_reader_strings(ln_reader *r, int column, uint32_t most, uint64_t seed);
+
 /* Finds the field at `path` in an encoded map that the reader has passed: for fields that are no column yet. */
 void ln_record_get(const uint8_t *record, uint32_t len, const char *path, size_t path_len, ln_value *out);
 /* Reads the value at `p`, which must be passed msgpack; returns its end. With deep == 0 the end of an array's or map's
@@ -363,6 +377,9 @@ ln_frame *ln_engine_frame(ln_engine *e);
 /* Reads clock and time of every row: LN_ROW_NO_TIME, LN_ROW_FUTURE. To be called once for each batch, before the first
  * step; a computed time column must be filled before. */
 int ln_engine_judge(ln_engine *e);
+/* The driver has filled a computed column: whole doubles up to 2^53 become integers, which they stand for in Lua. What
+ * its texts point to must live until the batch ends. */
+void ln_engine_computed(ln_engine *e, uint32_t column);
 /* A copy of a text, or of an encoded array, in the frame's own memory, until the batch ends: for computed columns. */
 int ln_engine_text(ln_engine *e, uint32_t column, uint32_t row, int type, const char *bytes, size_t len);
 /* Assigners: one more window of a row, in the pipeline's unit; rows in rising order. LN_EINVALID, and no window, where

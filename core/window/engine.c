@@ -276,14 +276,6 @@ const uint8_t *ln_engine_question_pane(ln_engine *e, size_t *len) {
     return e->preview.data;
 }
 
-int ln_engine_text(ln_engine *e, uint32_t column, uint32_t row, int type, const char *bytes, size_t len) {
-    ln_value *v = &e->rows.computed[column - e->plan.computed_first][row];
-    uint8_t *copy = len > UINT32_MAX ? NULL : ln_arena_copy(&e->rows.texts, bytes, len);
-    if (!copy) return LN_ENOMEM;
-    *v = (ln_value){.type = (uint8_t)type, .len = (uint32_t)len, .at = copy};
-    return LN_OK;
-}
-
 int ln_engine_message(ln_engine *e, uint32_t row, const char *text, size_t len) {
     const uint8_t *copy = ln_arena_copy(&e->rows.texts, text, len);
     if (!copy) return LN_ENOMEM;

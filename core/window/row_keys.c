@@ -5,9 +5,10 @@
 /* How many rows ahead: the slot of the table first, then the key, then the window it had last. */
 enum { SLOT_AHEAD = 16, KEY_AHEAD = 10, CELL_AHEAD = 5 };
 
-/* A short text's encoding in the record is its canonical form: it stands right there. NULL for anything else. */
-static const uint8_t *in_place(const ln_engine *e, const ln_value *v) {
-    if (v->type != LN_TEXT || v->len > 31 || (uint32_t)e->plan.key_column[0] >= e->plan.computed_first) return NULL;
+/* Where a short text has its head before it, as in a record, its canonical form stands right there. NULL for anything
+ * else. Before every text there is a byte: part of a record, of the arena, or of what Lua keeps before a string. */
+static const uint8_t *in_place(const ln_value *v) {
+    if (v->type != LN_TEXT || v->len > 31) return NULL;
     return v->at[-1] == (0xa0 | v->len) ? v->at - 1 : NULL;
 }
 
@@ -33,7 +34,7 @@ static int work_out(ln_engine *e, uint32_t row) {
     if (e->rows.row[row] != LN_ROW_TAKE && e->rows.row[row] != LN_ROW_ERROR_FIELD) return LN_OK;
     if (e->plan.key_columns == 1 && !e->plan.key_composite) {
         const ln_value *v = ln_rows_value(&e->rows, e->plan.key_column[0], row);
-        own->bytes = in_place(e, v);
+        own->bytes = in_place(v);
         own->len = v->len + 1;
     }
     if (!own->bytes) {

@@ -71,7 +71,7 @@ local function new_part(app, p, options, first)
   local view = app.view
   local part = lower.engine(p, app.reader, view, lib.ln_output_sink(app.output), options, first)
   local context = { engine = part.engine, output = app.output, record = view.record, move = view.move,
-    unit = p.time.unit and lower.unit(p.time.unit) }
+    cursor = view.cursor, columns = view.columns, unit = p.time.unit and lower.unit(p.time.unit) }
   local failed = listener(app, p)
   part.name, part.staged = p.name, #part.folds > 0 or p.emit ~= nil
   part.ticks = p.time.unit == "tick"
@@ -146,7 +146,7 @@ function M.open(pipelines, options)
   }, App)
   lib.ln_output_want_rejects(app.output, options.rejects and 1 or 0)
   local seed = options.seed or entropy()
-  app.view = record.view(app.reader)
+  app.view = record.view(app.reader, { seed = seed, texts_max = options.texts_max })
   for _, p in ipairs(pipelines) do lower.columns(p, app.reader, app.view, options.clock) end
   local first = lib.ln_reader_columns(app.reader)
   for i, p in ipairs(pipelines) do

@@ -225,15 +225,11 @@ local function text_to_column(engine, column, row, kind, bytes)
 end
 
 --- Puts a function's result into a computed column: numbers and booleans at once, the rest through the engine, which
--- copies it. What can't be a value at all becomes an extension, which no key and no aggregate takes.
+-- copies it. Every number of Lua goes in as a double: see ln_engine_computed. What can't be a value at all becomes an
+-- extension, which no key and no aggregate takes.
 function M.to_column(engine, cells_of, column, row, x)
   local cell, kind = cells_of[row], type(x)
-  if kind == "number" then
-    if is_exact(x) then
-      cell.type, cell.i = INT, x
-    else
-      cell.type, cell.d = DOUBLE, x
-    end
+  if kind == "number" then cell.type, cell.d = DOUBLE, x
   elseif kind == "string" then text_to_column(engine, column, row, TEXT, x)
   elseif kind == "boolean" then cell.type, cell.i = BOOL, x and 1 or 0
   elseif x == nil then cell.type = lib.LN_MISSING

@@ -115,14 +115,15 @@ function Run:collect()
 end
 
 --- Opens a script, or pipelines that have been loaded.
--- @param options { format, out, rows_max, clock, slices, verify = false, keep = false for no output,
+-- @param options { format, out, rows_max, clock, slices, texts_max, verify = false, keep = false for no output,
 --   on_batch = function(pipeline, stats) }
 function engine.open(script, options)
   options = options or {}
   local pipelines = type(script) == "string" and engine.load(script) or script
   local app = driver.open(pipelines, {
     in_format = options.format and FORMATS[options.format], out_format = options.out and FORMATS[options.out],
-    rows_max = options.rows_max, clock = options.clock, slices = options.slices, rejects = true, seed = 1,
+    rows_max = options.rows_max, clock = options.clock, slices = options.slices, texts_max = options.texts_max,
+    rejects = true, seed = 1,
   })
   local self = setmetatable({
     app = app, format = options.out or options.format or "json", verified = options.verify ~= false,
