@@ -332,17 +332,17 @@ typedef struct ln_op {
 typedef struct ln_question {
     uint32_t row;
     uint32_t slot;      /* of the folds */
-    uint32_t count;     /* how many functions are asked */
+    uint32_t pane;      /* the index that the next pane will have */
+    uint32_t ops;       /* operations that wait to be run: before a fold's value is read, or when they are many */
+    uint32_t count;     /* how many functions are asked; 0 where there is no question */
     uint8_t when[64];   /* their numbers */
     uint8_t answer[64]; /* to be filled: 0 or 1 */
-    int64_t start_us, end_us;
-    uint32_t pane;
 } ln_question;
 
 enum ln_step {
     LN_STEP_DONE = 0, /* the batch (or the finish) is worked off; run the operations, if any */
     LN_STEP_MORE,     /* run the operations, drain the output, step again */
-    LN_STEP_ASK,      /* run the operations, answer the question, step again */
+    LN_STEP_ASK,      /* answer the question, step again */
     LN_STEP_FAILED    /* ln_engine_error tells why; the engine takes nothing more */
 };
 
@@ -406,8 +406,12 @@ const uint8_t *ln_engine_staged(ln_engine *e, size_t *len);
 const uint8_t *ln_engine_held(ln_engine *e, uint32_t row, size_t *len);
 /* The present question; the struct stays where it is, and has meaning between LN_STEP_ASK and the next step. */
 ln_question *ln_engine_question(ln_engine *e);
-/* The pane that would leave for the window in question, as a msgpack map, folds as null; empty where none is asked. */
-const uint8_t *ln_engine_question_pane(ln_engine *e, size_t *len);
+/* Of the window in question: aggregate i with the record in (in the order of their names; a fold is missing), its start
+ * (0) or end (1) in the pipeline's unit, and its key as msgpack. Views until the next call of these or step; missing,
+ * or NULL, where there is no question. */
+const ln_value *ln_engine_question_value(ln_engine *e, uint32_t i);
+const ln_value *ln_engine_question_bound(ln_engine *e, int end);
+const uint8_t *ln_engine_question_key(ln_engine *e, size_t *len);
 
 void ln_engine_stats(const ln_engine *e, ln_stats *out);
 const char *ln_engine_error(const ln_engine *e);

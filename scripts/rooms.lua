@@ -40,7 +40,7 @@ local modules = {
   ["lunette.record"] = { "lunette.ffi", "lunette.value", "lunette.columns" },
   ["lunette.rows"] = { "lunette.ffi", "lunette.value" },
   ["lunette.folds"] = { "lunette.ffi", "lunette.value" },
-  ["lunette.question"] = { "lunette.ffi", "lunette.value" },
+  ["lunette.question"] = { "lunette.ffi", "lunette.value", "lunette.record" },
   ["lunette.lower"] = { "lunette.ffi" },
   ["lunette.driver"] = {
     "lunette.ffi", "lunette.value", "lunette.record", "lunette.rows", "lunette.folds", "lunette.question",

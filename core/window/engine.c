@@ -267,15 +267,6 @@ const uint8_t *ln_engine_staged(ln_engine *e, size_t *len) {
     return e->staged.data;
 }
 
-ln_question *ln_engine_question(ln_engine *e) { return &e->question; }
-
-const uint8_t *ln_engine_question_pane(ln_engine *e, size_t *len) {
-    ln_buf_clear(&e->preview);
-    if (!e->join.asked || ln_fire_preview(e, e->join.asked, &e->preview) != LN_OK) ln_buf_clear(&e->preview);
-    *len = e->preview.len;
-    return e->preview.data;
-}
-
 int ln_engine_message(ln_engine *e, uint32_t row, const char *text, size_t len) {
     const uint8_t *copy = ln_arena_copy(&e->rows.texts, text, len);
     if (!copy) return LN_ENOMEM;

@@ -16,6 +16,15 @@ void ln_kept_free(ln_engine *e, ln_kept *kept) {
     *kept = (ln_kept){0};
 }
 
+void ln_fire_value(ln_engine *e, ln_cell *c, uint32_t i, ln_value *out) {
+    e->ops[i]->result(ln_cell_aggregate(e, c, i), out);
+    if (out->type == LN_DOUBLE && out->d != out->d) out->type = LN_NULL;
+    if (out->type == LN_NULL && e->plan.aggregate[i].kind == LN_DISTINCT && !c->over) {
+        c->over = 1;
+        e->stats.distinct_over++;
+    }
+}
+
 static void fill(ln_engine *e, ln_cell *c, ln_pane *pane) {
     *pane = (ln_pane){
         .key = c->key->bytes,
@@ -26,14 +35,7 @@ static void fill(ln_engine *e, ln_cell *c, ln_pane *pane) {
         .final = ln_engine_expiry(e, c->end_us) <= e->now_us,
         .value = e->values,
     };
-    for (uint32_t i = 0; i < e->plan.aggregates; i++) {
-        e->ops[i]->result(ln_cell_aggregate(e, c, i), &e->values[i]);
-        if (e->values[i].type == LN_DOUBLE && e->values[i].d != e->values[i].d) e->values[i].type = LN_NULL;
-        if (e->values[i].type == LN_NULL && e->plan.aggregate[i].kind == LN_DISTINCT && !c->over) {
-            c->over = 1;
-            e->stats.distinct_over++;
-        }
-    }
+    for (uint32_t i = 0; i < e->plan.aggregates; i++) ln_fire_value(e, c, i, &e->values[i]);
 }
 
 /* Sends a pane on: to the driver with the operation that finishes it, or to the output. */
@@ -138,12 +140,6 @@ int ln_fire(ln_engine *e, ln_cell *c, int timing) {
         ln_trigger_restart(ln_cell_late(c));
     }
     return 0;
-}
-
-int ln_fire_preview(ln_engine *e, ln_cell *c, ln_buf *into) {
-    ln_pane pane;
-    fill(e, c, &pane);
-    return e->sink->stage(e->sink->ctx, &e->shape, &pane, into);
 }
 
 /* ---- triggers --------------------------------------------------------------------------------------------------- */

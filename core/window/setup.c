@@ -102,7 +102,6 @@ ln_engine *ln_engine_new_with(const ln_plan *plan, const ln_sink *sink, const ln
     ln_heap_init(&e->alarms, &e->mem, offsetof(ln_cell, alarm_at));
     ln_heap_init(&e->waiting, &e->mem, LN_HEAP_NO_PLACE);
     ln_buf_init(&e->staged, &e->rows.mem);
-    ln_buf_init(&e->preview, &e->rows.mem);
     return e;
 }
 
@@ -145,7 +144,6 @@ void ln_engine_delete(ln_engine *e) {
     ln_mem_free(&e->rows.mem, e->op, e->op_cap * sizeof *e->op);
     ln_mem_free(&e->rows.mem, e->row_key, e->row_key_cap * sizeof *e->row_key);
     ln_buf_free(&e->staged);
-    ln_buf_free(&e->preview);
     ln_rows_free(&e->rows);
     free_plan(e);
     mem = e->mem;

@@ -132,12 +132,12 @@ struct ln_engine {
     size_t op_count, op_cap;
     int ops_taken;
     ln_buf staged;
-    ln_buf preview;   /* the pane that a predicate is asked about */
     ln_value *values; /* of the pane being made */
     int64_t *absorbed_us;
     size_t absorbed_cap;
     ln_question question;
-    int pause; /* the output or the operations should be taken first */
+    ln_value shown; /* of the window in question: what was read last */
+    int pause;      /* the output or the operations should be taken first */
     ln_stats stats;
 };
 
@@ -191,8 +191,8 @@ const ln_trigger *ln_offer_trigger(const ln_engine *e, const ln_cell *c);
 /* Clears the aggregates of a cell. */
 void ln_fire_empty(ln_engine *e, ln_cell *c);
 void ln_kept_free(ln_engine *e, ln_kept *kept);
-/* The pane that would leave now, as a msgpack map. */
-int ln_fire_preview(ln_engine *e, ln_cell *c, ln_buf *into);
+/* Aggregate i of a window, as a view into its state. */
+void ln_fire_value(ln_engine *e, ln_cell *c, uint32_t i, ln_value *out);
 
 /* join: begins with the present row or with a record that has waited, then works until it is done (1), has to pause or
  * to ask (0), or fails (-1). */

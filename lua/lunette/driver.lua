@@ -8,7 +8,7 @@ local record = require "lunette.record"
 local rows = require "lunette.rows"
 
 local lib = ffi.lib
-local DONE, MORE, ASK = lib.LN_STEP_DONE, lib.LN_STEP_MORE, lib.LN_STEP_ASK
+local DONE, MORE = lib.LN_STEP_DONE, lib.LN_STEP_MORE
 local OK = lib.LN_OK
 local ALL_ROWS = 4294967295
 local OUTPUT_MAX = 65536 -- bytes of panes after which the host should take them
@@ -83,7 +83,7 @@ local function new_part(app, p, options, first)
   end
   part.unmarked = function(_, message) failed("mark", message) end
   part.work = folds.new(p, part.folds, context, failed)
-  part.answer = #part.whens > 0 and question.answerer(context, part.whens, part.work, failed) or nil
+  part.step = #part.whens > 0 and question.stepper(context, p.aggregates, part.whens, part.work, failed) or nil
   return part
 end
 
@@ -106,17 +106,20 @@ end
 -- Steps until row `till` is reached; false where the output should be taken first.
 local function step(app, part, till)
   while true do
-    local status = lib.ln_engine_step(part.engine, till)
+    local status
+    if part.step then
+      status = part.step(till)
+      app.view.leave()
+    else
+      status = lib.ln_engine_step(part.engine, till)
+    end
     if part.staged then
       part.work:run()
       app.view.leave()
       if lib.ln_output_status(app.output) ~= OK then error("out of memory for the output", 0) end
     end
     if status == DONE then return true end
-    if status == ASK then
-      part.answer()
-      app.view.leave()
-    elseif status ~= MORE then raise(part)
+    if status ~= MORE then raise(part)
     elseif lib.ln_output_size(app.output) > OUTPUT_MAX then return false
     end
   end

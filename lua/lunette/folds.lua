@@ -114,17 +114,16 @@ function M:clear(slot)
   for i = 1, #self.folds do self.held[i][slot] = nil end
 end
 
---- Puts the folds' values of a slot, or that of fold `only`, into a pane's value; `nothing` stands for null.
-function M:results(into, slot, nothing, only)
-  for i = only or 1, only or #self.folds do
-    local fold = self.folds[i]
-    local acc, ok = self.held[i][slot], true
-    if acc == nil then ok, acc = pcall(fold.init) end
-    if ok and acc ~= BROKEN and fold.result then ok, acc = pcall(fold.result, acc) end
-    if not ok then self.failed("result of fold " .. fold.name, acc) end
-    if not ok or acc == nil or acc == BROKEN then acc = nothing end
-    into[fold.name] = acc
-  end
+--- The value of the fold of that name in a slot; nil stands for null.
+function M:result(name, slot)
+  local i = self.number[name]
+  local fold = self.folds[i]
+  local acc, ok = self.held[i][slot], true
+  if acc == nil then ok, acc = pcall(fold.init) end
+  if ok and acc ~= BROKEN and fold.result then ok, acc = pcall(fold.result, acc) end
+  if not ok then self.failed("result of fold " .. fold.name, acc) end
+  if not ok or acc == BROKEN then return nil end
+  return acc
 end
 
 -- What a script sees of a pane has nil for null. Takes the nulls out of it; returns a function that puts back those of
@@ -170,9 +169,7 @@ end
 
 -- What a fold has come to, packed; null where that can't leave a script.
 function M:packed_result(i, slot)
-  local one = {}
-  self:results(one, slot, null, i)
-  local ok, bytes = pcall(value.pack, one[self.folds[i].name])
+  local ok, bytes = pcall(value.pack, self:result(self.folds[i].name, slot))
   if ok then return bytes end
   self.failed("result of fold " .. self.folds[i].name, bytes)
   return NULL_PACKED

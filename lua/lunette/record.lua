@@ -87,9 +87,12 @@ function M.view(reader, options)
   return view
 end
 
---- A record as a plain table, which stays what it is when the record is gone.
-function M.copy(record)
-  local copy = copies[record]
+--- Says how a view is copied.
+function M.copyable(view, copy) copies[view] = copy end
+
+--- A record, or another view, as a plain table, which stays what it is when the record is gone.
+function M.copy(view)
+  local copy = copies[view]
   if not copy then error("ln.copy takes a record, as functions of a pipeline are given it", 2) end
   return copy()
 end
