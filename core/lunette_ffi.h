@@ -162,6 +162,8 @@ void ln_output_bool(ln_output *o, int b);
 void ln_output_int(ln_output *o, int64_t i);
 void ln_output_uint(ln_output *o, uint64_t u);
 void ln_output_double(ln_output *o, double d);
+/* A number of Lua: an integer where it is whole, up to 2^53. */
+void ln_output_number(ln_output *o, double d);
 void ln_output_text(ln_output *o, const char *text, size_t len);
 void ln_output_array(ln_output *o, uint32_t n);
 void ln_output_map(ln_output *o, uint32_t n);
@@ -316,22 +318,23 @@ enum ln_op_kind {
     LN_OP_ADD = 0,  /* folds: take row b into the accumulators of slot a */
     LN_OP_MERGE,    /* folds: take the accumulators of slot b into those of slot a; b is empty then */
     LN_OP_CLEAR,    /* folds: slot a starts anew */
-    LN_OP_PANE,     /* the next staged pane, its folds from slot a; kept under handle b unless that is 0 */
+    LN_OP_PANE,     /* a staged pane, its folds from slot a; kept under handle b unless that is 0 */
     LN_OP_WITHDRAW, /* the pane kept under handle a leaves again, as a withdrawal; the handle is then free */
     LN_OP_FORGET    /* handle a is free */
 };
 /* A row from here up is a record of an earlier batch: see ln_engine_held. */
 enum ln_row_held { LN_ROW_HELD = 0x40000000 };
 typedef struct ln_op {
-    uint32_t kind;
-    uint32_t a;
-    uint32_t b;
+    int32_t kind;
+    int32_t a;
+    int32_t b;
+    int32_t at; /* of a pane: the first of its places, see ln_engine_places */
 } ln_op;
 
 /* A predicate's question: is function `when` true for row `row` just added to this window? */
 typedef struct ln_question {
-    uint32_t row;
-    uint32_t slot;      /* of the folds */
+    int32_t row;
+    int32_t slot;       /* of the folds */
     uint32_t pane;      /* the index that the next pane will have */
     uint32_t ops;       /* operations that wait to be run: before a fold's value is read, or when they are many */
     uint32_t count;     /* how many functions are asked; 0 where there is no question */
@@ -402,6 +405,8 @@ int ln_engine_finish(ln_engine *e);
 const ln_op *ln_engine_ops(ln_engine *e, size_t *count);
 /* The panes staged for those operations, one msgpack map after the other, folds as null; a view until the next step. */
 const uint8_t *ln_engine_staged(ln_engine *e, size_t *len);
+/* Offsets in those bytes; for each pane where it begins, the null of each of its folds, and where it ends. */
+const int32_t *ln_engine_places(ln_engine *e);
 /* The bytes of a record that had to wait for W, named by an operation or a question; a view until the next step. */
 const uint8_t *ln_engine_held(ln_engine *e, uint32_t row, size_t *len);
 /* The present question; the struct stays where it is, and has meaning between LN_STEP_ASK and the next step. */

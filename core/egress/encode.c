@@ -54,8 +54,9 @@ static void put_absorbed(ln_buf *into, const ln_pane_shape *shape, const ln_pane
 static void put_values(ln_buf *into, const ln_pane_shape *shape, const ln_pane *pane) {
     PUT_PACKED(into, "\xa5value");
     ln_pack_put_head(into, LN_MAP, shape->aggregates);
-    for (uint32_t i = 0; i < shape->aggregates; i++) {
+    for (uint32_t i = 0, folds = 0; i < shape->aggregates; i++) {
         ln_pack_put_text(into, shape->aggregate[i].name, shape->aggregate[i].name_len);
+        if (shape->fold_at && shape->aggregate[i].kind == LN_FOLD) shape->fold_at[folds++] = (uint32_t)into->len;
         ln_pack_put(into, &pane->value[i]);
     }
 }

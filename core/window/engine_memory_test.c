@@ -187,11 +187,11 @@ static void run_ops(ln_engine *e, output *o) {
     const uint8_t *staged = ln_engine_staged(e, &len);
     mix_bytes(o, staged, len);
     for (size_t i = 0; i < count; i++) {
-        mix(o, ((uint64_t)op[i].kind << 60) ^ ((uint64_t)op[i].a << 32) ^ op[i].b);
+        mix(o, ((uint64_t)op[i].kind << 60) ^ ((uint64_t)op[i].a << 32) ^ (uint32_t)op[i].b);
         o->withdrawals += op[i].kind == LN_OP_WITHDRAW;
         o->merged += op[i].kind == LN_OP_MERGE;
         if (op[i].kind == LN_OP_ADD && op[i].b >= LN_ROW_HELD) {
-            const uint8_t *held = ln_engine_held(e, op[i].b, &len);
+            const uint8_t *held = ln_engine_held(e, (uint32_t)op[i].b, &len);
             mix_bytes(o, held, len);
         }
     }

@@ -38,13 +38,27 @@ static void fill(ln_engine *e, ln_cell *c, ln_pane *pane) {
     for (uint32_t i = 0; i < e->plan.aggregates; i++) ln_fire_value(e, c, i, &e->values[i]);
 }
 
-/* Sends a pane on: to the driver with the operation that finishes it, or to the output. */
+/* Stages a pane for the driver, with the operation that finishes it. */
+static int stage(ln_engine *e, const ln_pane *pane, uint32_t slot, uint32_t handle) {
+    uint32_t begin = (uint32_t)e->staged.len, places = (uint32_t)(e->places.len / sizeof begin), end;
+    int err = e->sink->stage(e->sink->ctx, &e->shape, pane, &e->staged);
+    if (err != LN_OK) return err;
+    end = (uint32_t)e->staged.len;
+    ln_buf_append(&e->places, &begin, sizeof begin);
+    ln_buf_append(&e->places, e->shape.fold_at, (size_t)e->folds * sizeof *e->shape.fold_at);
+    ln_buf_append(&e->places, &end, sizeof end);
+    if (e->places.failed) return LN_ENOMEM;
+    ln_engine_op(e, LN_OP_PANE, slot, handle);
+    if (!e->failed) e->op[e->op_count - 1].at = (int32_t)places;
+    if (end > WAITING_MAX) e->pause = 1;
+    return LN_OK;
+}
+
+/* Sends a pane on: to the driver, or to the output. */
 static int send_pane(ln_engine *e, const ln_pane *pane, uint32_t slot, uint32_t handle) {
     int err;
     if (e->plan.staged) {
-        err = e->sink->stage(e->sink->ctx, &e->shape, pane, &e->staged);
-        ln_engine_op(e, LN_OP_PANE, slot, handle);
-        if (e->staged.len > WAITING_MAX) e->pause = 1;
+        err = stage(e, pane, slot, handle);
     } else {
         err = e->sink->pane(e->sink->ctx, &e->shape, pane);
         if (e->sink->waiting(e->sink->ctx) > WAITING_MAX) e->pause = 1;

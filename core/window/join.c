@@ -142,8 +142,8 @@ static int add(ln_engine *e, ln_cell *c) {
 static void ask(ln_engine *e, ln_cell *c, uint64_t whens) {
     const ln_trigger *trigger = ln_offer_trigger(e, c);
     ln_question *q = &e->question;
-    q->row = row_of(e);
-    q->slot = c->slot;
+    q->row = (int32_t)row_of(e);
+    q->slot = (int32_t)c->slot;
     q->pane = c->index;
     q->ops = e->ops_taken ? 0 : (uint32_t)e->op_count;
     q->count = 0;

@@ -88,8 +88,8 @@ struct ln_engine {
     const ln_aggregate_ops **ops;
     uint32_t *at; /* offset of each aggregate in a cell's state */
     uint32_t cell_bytes;
-    int stateful; /* triggers keep state */
-    int folds;
+    int stateful;                     /* triggers keep state */
+    uint32_t folds;                   /* how many aggregates are */
     int sliced;                       /* windows share slices; each key has one cell, its cursor */
     int extents;                      /* expired windows leave their extents: sessions, and others that merge */
     uint64_t early_whens, late_whens; /* nodes that are predicates */
@@ -132,6 +132,7 @@ struct ln_engine {
     size_t op_count, op_cap;
     int ops_taken;
     ln_buf staged;
+    ln_buf places;    /* of each staged pane: where it begins, its folds, where it ends; uint32_t */
     ln_value *values; /* of the pane being made */
     int64_t *absorbed_us;
     size_t absorbed_cap;

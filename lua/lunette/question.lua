@@ -91,7 +91,11 @@ local function window_view(context, question, aggregates, folds)
     names[i] = a.name
     if a.kind == "fold" then
       read[a.name] = function()
-        folds:run()
+        if question.ops > 0 then
+          folds:run()
+          question.ops = 0
+          context.move(question.row, engine) -- the record was moved through those that were added
+        end
         return folds:result(a.name, question.slot)
       end
     else
