@@ -115,6 +115,20 @@ int ln_reader_format(const ln_reader *r);
 /* Bytes committed and not yet handed out in a batch. */
 size_t ln_reader_pending(const ln_reader *r);
 
+/* The texts of a column as numbers. */
+typedef struct ln_strings {
+    const int32_t *id;   /* of each row of the present batch; 0: no text, or one without a number */
+    const uint32_t *row; /* of each number that is new with this batch: a row that has it. In the order of numbers, */
+    uint32_t rows;       /* so many, */
+    uint32_t count;      /* up to this one */
+    uint32_t generation; /* as long as it stays a number means the same text; then they count from 1 again */
+} ln_strings;
+/* From the next batch on numbers the texts of a column, for as long as they are short and return: equal ones have the
+ * same number. For a driver that keeps what it makes of each. A generation ends with the batch in which `most` numbers
+ * are in use (0: 65,536). `seed` is for the hash: nobody outside should know it. The struct lives as long as the
+ * reader; NULL where memory is short. */
+const ln_strings *ln_reader_strings(ln_reader *r, int column, uint32_t most, uint64_t seed);
+
 /* Finds the field at `path` in an encoded map that the reader has passed: for fields that are no column yet. */
 void ln_record_get(const uint8_t *record, uint32_t len, const char *path, size_t path_len, ln_value *out);
 /* Reads the value at `p`, which must be passed msgpack; returns its end. With deep == 0 the end of an array's or map's
@@ -148,6 +162,8 @@ void ln_output_bool(ln_output *o, int b);
 void ln_output_int(ln_output *o, int64_t i);
 void ln_output_uint(ln_output *o, uint64_t u);
 void ln_output_double(ln_output *o, double d);
+/* A number of Lua: an integer where it is whole, up to 2^53. */
+void ln_output_number(ln_output *o, double d);
 void ln_output_text(ln_output *o, const char *text, size_t len);
 void ln_output_array(ln_output *o, uint32_t n);
 void ln_output_map(ln_output *o, uint32_t n);
@@ -302,33 +318,34 @@ enum ln_op_kind {
     LN_OP_ADD = 0,  /* folds: take row b into the accumulators of slot a */
     LN_OP_MERGE,    /* folds: take the accumulators of slot b into those of slot a; b is empty then */
     LN_OP_CLEAR,    /* folds: slot a starts anew */
-    LN_OP_PANE,     /* the next staged pane, its folds from slot a; kept under handle b unless that is 0 */
+    LN_OP_PANE,     /* a staged pane, its folds from slot a; kept under handle b unless that is 0 */
     LN_OP_WITHDRAW, /* the pane kept under handle a leaves again, as a withdrawal; the handle is then free */
     LN_OP_FORGET    /* handle a is free */
 };
 /* A row from here up is a record of an earlier batch: see ln_engine_held. */
 enum ln_row_held { LN_ROW_HELD = 0x40000000 };
 typedef struct ln_op {
-    uint32_t kind;
-    uint32_t a;
-    uint32_t b;
+    int32_t kind;
+    int32_t a;
+    int32_t b;
+    int32_t at; /* of a pane: the first of its places, see ln_engine_places */
 } ln_op;
 
 /* A predicate's question: is function `when` true for row `row` just added to this window? */
 typedef struct ln_question {
-    uint32_t row;
-    uint32_t slot;      /* of the folds */
-    uint32_t count;     /* how many functions are asked */
+    int32_t row;
+    int32_t slot;       /* of the folds */
+    uint32_t pane;      /* the index that the next pane will have */
+    uint32_t ops;       /* operations that wait to be run: before a fold's value is read, or when they are many */
+    uint32_t count;     /* how many functions are asked; 0 where there is no question */
     uint8_t when[64];   /* their numbers */
     uint8_t answer[64]; /* to be filled: 0 or 1 */
-    int64_t start_us, end_us;
-    uint32_t pane;
 } ln_question;
 
 enum ln_step {
     LN_STEP_DONE = 0, /* the batch (or the finish) is worked off; run the operations, if any */
     LN_STEP_MORE,     /* run the operations, drain the output, let the host's loop turn, step again */
-    LN_STEP_ASK,      /* run the operations, answer the question, step again */
+    LN_STEP_ASK,      /* answer the question, step again */
     LN_STEP_FAILED    /* ln_engine_error tells why; the engine takes nothing more */
 };
 
@@ -363,6 +380,9 @@ ln_frame *ln_engine_frame(ln_engine *e);
 /* Reads clock and time of every row: LN_ROW_NO_TIME, LN_ROW_FUTURE. To be called once for each batch, before the first
  * step; a computed time column must be filled before. */
 int ln_engine_judge(ln_engine *e);
+/* The driver has filled a computed column: whole doubles up to 2^53 become integers, which they stand for in Lua. What
+ * its texts point to must live until the batch ends. */
+void ln_engine_computed(ln_engine *e, uint32_t column);
 /* A copy of a text, or of an encoded array, in the frame's own memory, until the batch ends: for computed columns. */
 int ln_engine_text(ln_engine *e, uint32_t column, uint32_t row, int type, const char *bytes, size_t len);
 /* Assigners: one more window of a row, in the pipeline's unit; rows in rising order. LN_EINVALID, and no window, where
@@ -385,12 +405,18 @@ int ln_engine_finish(ln_engine *e);
 const ln_op *ln_engine_ops(ln_engine *e, size_t *count);
 /* The panes staged for those operations, one msgpack map after the other, folds as null; a view until the next step. */
 const uint8_t *ln_engine_staged(ln_engine *e, size_t *len);
+/* Offsets in those bytes; for each pane where it begins, the null of each of its folds, and where it ends. */
+const int32_t *ln_engine_places(ln_engine *e);
 /* The bytes of a record that had to wait for W, named by an operation or a question; a view until the next step. */
 const uint8_t *ln_engine_held(ln_engine *e, uint32_t row, size_t *len);
 /* The present question; the struct stays where it is, and has meaning between LN_STEP_ASK and the next step. */
 ln_question *ln_engine_question(ln_engine *e);
-/* The pane that would leave for the window in question, as a msgpack map, folds as null; empty where none is asked. */
-const uint8_t *ln_engine_question_pane(ln_engine *e, size_t *len);
+/* Of the window in question: aggregate i with the record in (in the order of their names; a fold is missing), its start
+ * (0) or end (1) in the pipeline's unit, and its key as msgpack. Views until the next call of these or step; missing,
+ * or NULL, where there is no question. */
+const ln_value *ln_engine_question_value(ln_engine *e, uint32_t i);
+const ln_value *ln_engine_question_bound(ln_engine *e, int end);
+const uint8_t *ln_engine_question_key(ln_engine *e, size_t *len);
 
 void ln_engine_stats(const ln_engine *e, ln_stats *out);
 const char *ln_engine_error(const ln_engine *e);

@@ -36,10 +36,11 @@ local modules = {
 
   ["lunette.ffi"] = { "lunette.cdef", "ffi" },
   ["lunette.value"] = { "lunette.ffi", "lunette.node" },
-  ["lunette.record"] = { "lunette.ffi", "lunette.value" },
+  ["lunette.columns"] = { "lunette.ffi", "lunette.value" },
+  ["lunette.record"] = { "lunette.ffi", "lunette.value", "lunette.columns" },
   ["lunette.rows"] = { "lunette.ffi", "lunette.value" },
   ["lunette.folds"] = { "lunette.ffi", "lunette.value" },
-  ["lunette.question"] = { "lunette.ffi", "lunette.value" },
+  ["lunette.question"] = { "lunette.ffi", "lunette.value", "lunette.record" },
   ["lunette.lower"] = { "lunette.ffi" },
   ["lunette.driver"] = {
     "lunette.ffi", "lunette.value", "lunette.record", "lunette.rows", "lunette.folds", "lunette.question",

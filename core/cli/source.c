@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FILE_PIECE_BYTES = 256 * 1024, PIPE_PIECE_BYTES = 64 * 1024 };
+enum { FILE_PIECE_BYTES = 64 * 1024, PIPE_PIECE_BYTES = 64 * 1024 };
 
 static const char STANDARD_INPUT[] = "standard input";
 

@@ -91,11 +91,13 @@ static uint8_t *write_absorbed(uint8_t *to, const ln_pane_shape *shape, const ln
     return to;
 }
 
-static uint8_t *write_values(uint8_t *to, const ln_pane_shape *shape, const ln_pane *pane) {
+/* `from` is where the buffer's bytes begin, from which the places of folds are counted. */
+static uint8_t *write_values(uint8_t *to, const uint8_t *from, const ln_pane_shape *shape, const ln_pane *pane) {
     to = WRITE_PACKED(to, "\xa5value");
     to = ln_pack_head(to, LN_MAP, shape->aggregates);
-    for (uint32_t i = 0; i < shape->aggregates; i++) {
+    for (uint32_t i = 0, folds = 0; i < shape->aggregates; i++) {
         to = write_text(to, shape->aggregate[i].name, shape->aggregate[i].name_len);
+        if (shape->fold_at && shape->aggregate[i].kind == LN_FOLD) shape->fold_at[folds++] = (uint32_t)(to - from);
         to = ln_pack_value(to, &pane->value[i]);
     }
     return to;
@@ -111,7 +113,7 @@ void ln_encode_pane(ln_buf *into, const ln_pane_shape *shape, const ln_pane *pan
     to = ln_pack_uint(WRITE_PACKED(to, "\xa4pane"), pane->index);
     to = write_timing(to, pane);
     to = write_absorbed(to, shape, pane);
-    to = write_values(to, shape, pane);
+    to = write_values(to, into->data, shape, pane);
     into->len = (size_t)(to - into->data);
 }
 

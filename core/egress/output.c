@@ -111,6 +111,12 @@ void ln_output_bool(ln_output *o, int b) { put(o, (ln_value){.type = LN_BOOL, .i
 void ln_output_int(ln_output *o, int64_t i) { put(o, (ln_value){.type = LN_INT, .i = i}); }
 void ln_output_uint(ln_output *o, uint64_t u) { put(o, (ln_value){.type = LN_UINT, .u = u}); }
 void ln_output_double(ln_output *o, double d) { put(o, (ln_value){.type = LN_DOUBLE, .d = d}); }
+
+void ln_output_number(ln_output *o, double d) {
+    if (d >= -9007199254740992.0 && d <= 9007199254740992.0 && (double)(int64_t)d == d) ln_output_int(o, (int64_t)d);
+    else ln_output_double(o, d);
+}
+
 void ln_output_text(ln_output *o, const char *text, size_t len) { ln_pack_put_text(&o->panes.packed, text, len); }
 void ln_output_array(ln_output *o, uint32_t n) { ln_pack_put_head(&o->panes.packed, LN_ARRAY, n); }
 void ln_output_map(ln_output *o, uint32_t n) { ln_pack_put_head(&o->panes.packed, LN_MAP, n); }

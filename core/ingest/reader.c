@@ -55,7 +55,11 @@ void ln_reader_delete(ln_reader *r) {
     if (!r) return;
     mem = r->mem;
     ln_mem_free(mem, r->in, r->in_bytes);
-    for (int i = 0; i < LN_FIELDS_MAX; i++) ln_mem_free(mem, r->column[i], r->rows_max * sizeof **r->column);
+    for (int i = 0; i < LN_FIELDS_MAX; i++) {
+        ln_mem_free(mem, r->column[i], r->rows_max * sizeof **r->column);
+        if (r->strings[i]) ln_strings_free(r->strings[i]);
+        ln_mem_free(mem, r->strings[i], sizeof **r->strings);
+    }
     ln_mem_free(mem, r->record, r->rows_max * sizeof *r->record);
     ln_mem_free(mem, r->record_bytes, r->rows_max * sizeof *r->record_bytes);
     ln_mem_free(mem, r->malformed, r->rows_max * sizeof *r->malformed);
@@ -76,6 +80,24 @@ int ln_reader_column(ln_reader *r, const char *path, size_t len) {
         if (!r->column[next]) return -1;
     }
     return ln_fields_add(&r->fields, path, len);
+}
+
+const ln_strings *ln_reader_strings(ln_reader *r, int column, uint32_t most, uint64_t seed) {
+    ln_string_table *t;
+    LN_ASSERT(column >= 0 && (uint32_t)column < r->fields.columns);
+    if (r->strings[column]) return &r->strings[column]->shown;
+    t = ln_mem_new(r->mem, sizeof *t);
+    if (t && ln_strings_init(t, r->mem, r->rows_max, most, seed) == 0) {
+        r->strings[column] = t;
+        return &t->shown;
+    }
+    ln_mem_free(r->mem, t, sizeof *t);
+    return NULL;
+}
+
+static void number_texts(ln_reader *r, uint32_t rows) {
+    for (uint32_t c = 0; c < r->fields.columns; c++)
+        if (r->strings[c]) ln_strings_batch(r->strings[c], r->column[c], rows);
 }
 
 /* ---- input ---- */
@@ -254,6 +276,7 @@ int ln_reader_next(ln_reader *r, const ln_batch **batch) {
         if (r->json) rows = ln_lines_next(r);
         if (!r->json || r->err) fail(r, LN_ENOMEM, r->offset);
     }
+    number_texts(r, rows);
     r->batch = (ln_batch){
         .rows = rows,
         .columns = r->fields.columns,

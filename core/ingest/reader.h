@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "ingest/json.h"
 #include "ingest/scan.h"
+#include "ingest/strings.h"
 
 enum {
     LN_READER_PAD = 64,       /* bytes behind the input that can be read and are 0 */
@@ -18,6 +19,7 @@ enum {
 };
 _Static_assert((int)LN_READER_PAD >= (int)LN_SCAN_PAD, "the pad serves the projector");
 _Static_assert((int)LN_READER_PAD >= (int)LN_JSON_PAD, "the pad serves JSON");
+_Static_assert((int)LN_SCAN_PAD >= (int)LN_STRINGS_READ, "the pad serves what numbers texts");
 
 struct ln_reader {
     ln_mem heap;
@@ -43,6 +45,7 @@ struct ln_reader {
     ln_fields fields;
     uint32_t rows_max;
     ln_value *column[LN_FIELDS_MAX];
+    ln_string_table *strings[LN_FIELDS_MAX]; /* of columns whose texts are numbered */
     const uint8_t **record;
     uint32_t *record_bytes;
     uint8_t *malformed;

@@ -21,7 +21,7 @@ void ln_engine_op(ln_engine *e, uint32_t kind, uint32_t a, uint32_t b) {
         (void)ln_engine_fail(e, LN_ENOMEM, "an operation");
         return;
     }
-    e->op[e->op_count++] = (ln_op){kind, a, b};
+    e->op[e->op_count++] = (ln_op){.kind = (int32_t)kind, .a = (int32_t)a, .b = (int32_t)b};
     if (e->op_count >= OPS_MAX) e->pause = 1;
 }
 
@@ -225,6 +225,7 @@ int ln_engine_step(ln_engine *e, uint32_t until) {
     if (e->ops_taken) {
         e->op_count = 0;
         ln_buf_clear(&e->staged);
+        ln_buf_clear(&e->places);
         ln_hold_spent(e);
         e->ops_taken = 0;
     }
@@ -295,22 +296,7 @@ const uint8_t *ln_engine_staged(ln_engine *e, size_t *len) {
     return e->staged.data;
 }
 
-ln_question *ln_engine_question(ln_engine *e) { return &e->question; }
-
-const uint8_t *ln_engine_question_pane(ln_engine *e, size_t *len) {
-    ln_buf_clear(&e->preview);
-    if (!e->join.asked || ln_fire_preview(e, e->join.asked, &e->preview) != LN_OK) ln_buf_clear(&e->preview);
-    *len = e->preview.len;
-    return e->preview.data;
-}
-
-int ln_engine_text(ln_engine *e, uint32_t column, uint32_t row, int type, const char *bytes, size_t len) {
-    ln_value *v = &e->rows.computed[column - e->plan.computed_first][row];
-    uint8_t *copy = len > UINT32_MAX ? NULL : ln_arena_copy(&e->rows.texts, bytes, len);
-    if (!copy) return LN_ENOMEM;
-    *v = (ln_value){.type = (uint8_t)type, .len = (uint32_t)len, .at = copy};
-    return LN_OK;
-}
+const int32_t *ln_engine_places(ln_engine *e) { return (const int32_t *)(const void *)e->places.data; }
 
 int ln_engine_message(ln_engine *e, uint32_t row, const char *text, size_t len) {
     const uint8_t *copy = ln_arena_copy(&e->rows.texts, text, len);

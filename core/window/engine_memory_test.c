@@ -202,11 +202,11 @@ static void run_ops(ln_engine *e, output *o) {
     const uint8_t *staged = ln_engine_staged(e, &len);
     mix_bytes(o, staged, len);
     for (size_t i = 0; i < count; i++) {
-        mix(o, ((uint64_t)op[i].kind << 60) ^ ((uint64_t)op[i].a << 32) ^ op[i].b);
+        mix(o, ((uint64_t)op[i].kind << 60) ^ ((uint64_t)op[i].a << 32) ^ (uint32_t)op[i].b);
         o->withdrawals += op[i].kind == LN_OP_WITHDRAW;
         o->merged += op[i].kind == LN_OP_MERGE;
         if (op[i].kind == LN_OP_ADD && op[i].b >= LN_ROW_HELD) {
-            const uint8_t *held = ln_engine_held(e, op[i].b, &len);
+            const uint8_t *held = ln_engine_held(e, (uint32_t)op[i].b, &len);
             mix_bytes(o, held, len);
         }
     }
@@ -216,10 +216,11 @@ static void run_ops(ln_engine *e, output *o) {
 static void answer(ln_engine *e, output *o) {
     ln_question *q = ln_engine_question(e);
     size_t len;
-    const uint8_t *pane = ln_engine_question_pane(e, &len);
-    output aside = {0};
-    mix_bytes(&aside, pane, len); /* it may be missing, and then the engine goes on */
-    for (uint32_t i = 0; i < q->count; i++) q->answer[i] = (uint8_t)((q->start_us + q->row + q->when[i]) & 1);
+    int64_t start = ln_engine_question_bound(e, 0)->i;
+    CHECK(ln_engine_question_key(e, &len) && len > 0);
+    CHECK(ln_engine_question_value(e, 0)->type != LN_MISSING);
+    CHECK_INT(ln_engine_question_value(e, UINT32_MAX)->type, LN_MISSING);
+    for (uint32_t i = 0; i < q->count; i++) q->answer[i] = (uint8_t)((start + q->row + q->when[i]) & 1);
     o->questions++;
 }
 

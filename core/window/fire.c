@@ -16,12 +16,28 @@ void ln_kept_free(ln_engine *e, ln_kept *kept) {
     *kept = (ln_kept){0};
 }
 
-/* The values of a run of states; true where an exact distinct has passed its limit. */
+/* An exact distinct that has passed its limit shows null. */
+static int is_over(const ln_part *part, const ln_value *v) { return part->kind == LN_DISTINCT && v->type == LN_NULL; }
+
+/* Counts a window of which some distinct is over, once. */
+static void note_over(ln_engine *e, ln_cell *c) {
+    if (c->over) return;
+    c->over = 1;
+    e->stats.distinct_over++;
+}
+
+void ln_fire_value(ln_engine *e, ln_cell *c, uint32_t i, ln_value *out) {
+    ln_states_result(&e->states, ln_cell_run(e, c), i, out);
+    if (is_over(&e->states.part[i], out)) note_over(e, c);
+}
+
+/* The values of a run of states; true where a distinct among them is over. */
 static int read_values(ln_engine *e, const uint8_t *run) {
     int over = 0;
-    ln_states_results(&e->states, run, e->values);
-    for (uint32_t i = 0; i < e->states.count; i++)
-        over |= e->states.part[i].kind == LN_DISTINCT && e->values[i].type == LN_NULL;
+    for (uint32_t i = 0; i < e->states.count; i++) {
+        ln_states_result(&e->states, run, i, &e->values[i]);
+        over |= is_over(&e->states.part[i], &e->values[i]);
+    }
     return over;
 }
 
@@ -35,19 +51,30 @@ static void fill(ln_engine *e, ln_cell *c, ln_pane *pane) {
         .final = ln_engine_expiry(e, c->end_us) <= e->now_us,
         .value = e->values,
     };
-    if (read_values(e, ln_cell_run(e, c)) && !c->over) {
-        c->over = 1;
-        e->stats.distinct_over++;
-    }
+    if (read_values(e, ln_cell_run(e, c))) note_over(e, c);
 }
 
-/* Sends a pane on: to the driver with the operation that finishes it, or to the output. */
+/* Stages a pane for the driver, with the operation that finishes it. */
+static int stage(ln_engine *e, const ln_pane *pane, uint32_t slot, uint32_t handle) {
+    uint32_t begin = (uint32_t)e->staged.len, places = (uint32_t)(e->places.len / sizeof begin), end;
+    int err = e->sink->stage(e->sink->ctx, &e->shape, pane, &e->staged);
+    if (err != LN_OK) return err;
+    end = (uint32_t)e->staged.len;
+    ln_buf_append(&e->places, &begin, sizeof begin);
+    ln_buf_append(&e->places, e->shape.fold_at, (size_t)e->folds * sizeof *e->shape.fold_at);
+    ln_buf_append(&e->places, &end, sizeof end);
+    if (e->places.failed) return LN_ENOMEM;
+    ln_engine_op(e, LN_OP_PANE, slot, handle);
+    if (!e->failed) e->op[e->op_count - 1].at = (int32_t)places;
+    if (end > WAITING_MAX) e->pause = 1;
+    return LN_OK;
+}
+
+/* Sends a pane on: to the driver, or to the output. */
 static int send_pane(ln_engine *e, const ln_pane *pane, uint32_t slot, uint32_t handle) {
     int err;
     if (e->plan.staged) {
-        err = e->sink->stage(e->sink->ctx, &e->shape, pane, &e->staged);
-        ln_engine_op(e, LN_OP_PANE, slot, handle);
-        if (e->staged.len > WAITING_MAX) e->pause = 1;
+        err = stage(e, pane, slot, handle);
     } else {
         err = e->sink->pane(e->sink->ctx, &e->shape, pane);
         if (e->sink->waiting(e->sink->ctx) > WAITING_MAX) e->pause = 1;
@@ -157,12 +184,6 @@ int ln_fire_run(ln_engine *e, const ln_key *key, int64_t start_us, int64_t end_u
     e->stats.distinct_over += (uint64_t)read_values(e, run);
     e->stats.panes[LN_ON_TIME]++;
     return send_pane(e, &pane, 0, 0);
-}
-
-int ln_fire_preview(ln_engine *e, ln_cell *c, ln_buf *into) {
-    ln_pane pane;
-    fill(e, c, &pane);
-    return e->sink->stage(e->sink->ctx, &e->shape, &pane, into);
 }
 
 /* ---- triggers --------------------------------------------------------------------------------------------------- */

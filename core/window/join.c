@@ -129,8 +129,11 @@ static int add(ln_engine *e, ln_cell *c) {
 static void ask(ln_engine *e, ln_cell *c, uint64_t whens) {
     const ln_trigger *trigger = ln_offer_trigger(e, c);
     ln_question *q = &e->question;
-    *q = (ln_question){
-        .row = row_of(e), .slot = c->slot, .start_us = c->start_us, .end_us = c->end_us, .pane = c->index};
+    q->row = (int32_t)row_of(e);
+    q->slot = (int32_t)c->slot;
+    q->pane = c->index;
+    q->ops = e->ops_taken ? 0 : (uint32_t)e->op_count;
+    q->count = 0;
     for (uint64_t rest = whens; rest; rest &= rest - 1)
         q->when[q->count++] = (uint8_t)trigger->node[__builtin_ctzll(rest)].n;
     e->join.asked = c;
@@ -144,6 +147,7 @@ int ln_join_answered(ln_engine *e) {
     uint32_t i = 0;
     for (uint64_t rest = e->join.whens; rest; rest &= rest - 1, i++)
         if (e->question.answer[i]) event.answers |= rest & (~rest + 1);
+    e->question.count = 0;
     e->phase = e->join.back;
     asked = e->join.asked;
     e->join.asked = NULL;

@@ -15,6 +15,7 @@ typedef struct ln_pane_shape {
     size_t pipeline_len;
     const ln_aggregate *aggregate; /* names */
     uint32_t aggregates;
+    uint32_t *fold_at; /* of a staged pane: where in `into` the null of each fold stands, written by stage */
 } ln_pane_shape;
 
 typedef struct ln_pane {
@@ -40,7 +41,7 @@ void ln_pane_free(ln_mem *mem, ln_pane *pane);
 struct ln_sink {
     void *ctx;
     int (*pane)(void *ctx, const ln_pane_shape *shape, const ln_pane *pane);
-    /* The same as a msgpack map into `into`, whatever the output's format. */
+    /* The same as a msgpack map into `into`, whatever the output's format, and the places of its folds. */
     int (*stage)(void *ctx, const ln_pane_shape *shape, const ln_pane *pane, ln_buf *into);
     int (*reject)(void *ctx, const ln_pane_shape *shape, int reason, const uint8_t *record, uint32_t record_len,
                   const char *message, size_t message_len);

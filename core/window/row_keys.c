@@ -9,9 +9,10 @@ enum {
 }; /* rows: the slot of the table, then the key, then its newest
                                                             window */
 
-/* A short text's encoding in the record is its canonical form: it stands right there. NULL for anything else. */
-static const uint8_t *in_place(const ln_engine *e, const ln_value *v) {
-    if (v->type != LN_TEXT || v->len > 31 || (uint32_t)e->plan.key_column[0] >= e->plan.computed_first) return NULL;
+/* Where a short text has its head before it, as in a record, its canonical form stands right there. NULL for anything
+ * else. Before every text there is a byte: part of a record, of the arena, or of what Lua keeps before a string. */
+static const uint8_t *in_place(const ln_value *v) {
+    if (v->type != LN_TEXT || v->len > 31) return NULL;
     return v->at[-1] == (0xa0 | v->len) ? v->at - 1 : NULL;
 }
 
@@ -37,7 +38,7 @@ static int work_out(ln_engine *e, uint32_t row) {
     if (e->rows.row[row] != LN_ROW_TAKE && e->rows.row[row] != LN_ROW_ERROR_FIELD) return LN_OK;
     if (e->plan.key_columns == 1 && !e->plan.key_composite) {
         const ln_value *v = ln_rows_value(&e->rows, e->plan.key_column[0], row);
-        own->bytes = in_place(e, v);
+        own->bytes = in_place(v);
         own->len = v->len + 1;
     }
     if (!own->bytes) {

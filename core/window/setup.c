@@ -56,10 +56,11 @@ static int lay_out(ln_engine *e) {
     const ln_plan *p = &e->plan;
     if (ln_states_init(&e->states, &e->mem, p) < 0) return -1;
     e->values = ln_mem_zero(&e->mem, (p->aggregates + 1) * sizeof *e->values);
-    if (!e->values) return -1;
+    e->shape.fold_at = ln_mem_zero(&e->mem, (p->aggregates + 1) * sizeof *e->shape.fold_at);
+    if (!e->values || !e->shape.fold_at) return -1;
     e->stateful = ln_trigger_stateful(&p->early) || ln_trigger_stateful(&p->late);
     if (e->stateful) e->states_at = 2 * sizeof(ln_trigger_state);
-    for (uint32_t i = 0; i < p->aggregates; i++) e->folds |= p->aggregate[i].kind == LN_FOLD;
+    for (uint32_t i = 0; i < p->aggregates; i++) e->folds += p->aggregate[i].kind == LN_FOLD;
     e->past_at = e->states_at + round_up(e->states.bytes, 8);
     e->cell_bytes = (uint32_t)sizeof(ln_cell) + e->past_at;
     if (p->panes == LN_RETRACTING || p->merging) e->cell_bytes += (uint32_t)sizeof(ln_past);
@@ -110,7 +111,9 @@ ln_engine *ln_engine_new_with(const ln_plan *plan, const ln_sink *sink, const ln
     }
     survey_triggers(e);
     e->extents = plan->merging || plan->max_us >= 0;
-    e->shape = (ln_pane_shape){.unit = plan->unit, .aggregate = e->plan.aggregate, .aggregates = plan->aggregates};
+    e->shape.unit = plan->unit;
+    e->shape.aggregate = e->plan.aggregate;
+    e->shape.aggregates = plan->aggregates;
     if (plan->show_name) {
         e->shape.pipeline = e->plan.name;
         e->shape.pipeline_len = e->plan.name_len;
@@ -126,7 +129,7 @@ ln_engine *ln_engine_new_with(const ln_plan *plan, const ln_sink *sink, const ln
     ln_heap_init(&e->alarms, &e->mem, offsetof(ln_cell, alarm_at));
     ln_heap_init(&e->waiting, &e->mem, LN_HEAP_NO_PLACE);
     ln_buf_init(&e->staged, &e->rows.mem);
-    ln_buf_init(&e->preview, &e->rows.mem);
+    ln_buf_init(&e->places, &e->rows.mem);
     return e;
 }
 
@@ -170,10 +173,11 @@ void ln_engine_delete(ln_engine *e) {
     ln_buf_free(&e->tally.scratch);
     ln_states_free(&e->states, &e->mem);
     ln_mem_free(&e->mem, e->values, (e->plan.aggregates + 1) * sizeof *e->values);
+    ln_mem_free(&e->mem, e->shape.fold_at, (e->plan.aggregates + 1) * sizeof *e->shape.fold_at);
     ln_mem_free(&e->rows.mem, e->op, e->op_cap * sizeof *e->op);
     ln_mem_free(&e->rows.mem, e->row_key, e->row_key_cap * sizeof *e->row_key);
     ln_buf_free(&e->staged);
-    ln_buf_free(&e->preview);
+    ln_buf_free(&e->places);
     ln_rows_free(&e->rows);
     free_plan(e);
     mem = e->mem;

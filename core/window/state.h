@@ -94,8 +94,8 @@ struct ln_engine {
     uint32_t states_at; /* where their run begins in a cell's state */
     uint32_t past_at;   /* and where its ln_past lies, in pipelines whose windows have one */
     uint32_t cell_bytes;
-    int stateful; /* triggers keep state */
-    int folds;
+    int stateful;                     /* triggers keep state */
+    uint32_t folds;                   /* how many aggregates are */
     int sliced;                       /* windows lie in `grid`, and there are no cells */
     int plain;                        /* every row goes the long way, phase by phase: for tests */
     int extents;                      /* expired windows leave their extents: sessions, and others that merge */
@@ -140,13 +140,14 @@ struct ln_engine {
     size_t op_count, op_cap;
     int ops_taken;
     ln_buf staged;
-    ln_buf preview;   /* the pane that a predicate is asked about */
+    ln_buf places;    /* of each staged pane: where it begins, its folds, where it ends; uint32_t */
     ln_value *values; /* of the pane being made */
     int64_t *absorbed_us;
     size_t absorbed_cap;
     ln_question question;
-    int pause;     /* the host should have its turn first: to take output or operations, or since much has been done */
-    uint32_t work; /* rows, windows and keys worked on in this step, beside those of the batch */
+    ln_value shown; /* of the window in question: what was read last */
+    int pause;      /* the host should have its turn first: to take output or operations, or since much has been done */
+    uint32_t work;  /* rows, windows and keys worked on in this step, beside those of the batch */
     ln_stats stats;
 };
 
@@ -236,8 +237,8 @@ const ln_trigger *ln_offer_trigger(const ln_engine *e, const ln_cell *c);
 /* Clears the aggregates of a cell. */
 void ln_fire_empty(ln_engine *e, ln_cell *c);
 void ln_kept_free(ln_engine *e, ln_kept *kept);
-/* The pane that would leave now, as a msgpack map. */
-int ln_fire_preview(ln_engine *e, ln_cell *c, ln_buf *into);
+/* Aggregate i of a window, as a view into its state. */
+void ln_fire_value(ln_engine *e, ln_cell *c, uint32_t i, ln_value *out);
 
 /* join: begins with the present row or with a record that has waited, then works until it is done (1), has to pause or
  * to ask (0), or fails (-1). */

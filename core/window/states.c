@@ -66,10 +66,3 @@ void ln_states_clear(const ln_states *s, ln_tally *t, uint8_t *run) {
         if (s->part[i].ops->clear) s->part[i].ops->clear(t, run + s->part[i].at);
     memset(run, 0, s->bytes);
 }
-
-void ln_states_results(const ln_states *s, const uint8_t *run, ln_value *values) {
-    for (uint32_t i = 0; i < s->count; i++) {
-        s->part[i].ops->result(run + s->part[i].at, &values[i]);
-        if (ln_is_nan(&values[i])) values[i].type = LN_NULL;
-    }
-}

@@ -50,7 +50,10 @@ int ln_states_take(const ln_states *s, ln_tally *t, uint8_t *into, const uint8_t
 int ln_states_merge(const ln_states *s, ln_tally *t, uint8_t *into, uint8_t *from);
 /* Back to identities, with their memory given back. */
 void ln_states_clear(const ln_states *s, ln_tally *t, uint8_t *run);
-/* A value for each aggregate, views into the run; NaN is null. */
-void ln_states_results(const ln_states *s, const uint8_t *run, ln_value *values);
+/* The value of one aggregate, a view into the run; NaN is null. */
+static inline void ln_states_result(const ln_states *s, const uint8_t *run, uint32_t i, ln_value *out) {
+    s->part[i].ops->result(run + s->part[i].at, out);
+    if (ln_is_nan(out)) out->type = LN_NULL;
+}
 
 #endif

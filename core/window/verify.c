@@ -11,7 +11,7 @@ static const char *verify_cell(const ln_engine *e, const ln_cell_key *key, const
         return "a window that is not complete waits to expire";
     if (e->phase == LN_PHASE_NONE && ln_engine_expiry(e, c->end_us) <= e->now_us)
         return "a window is open past its expiry";
-    if (e->folds != (c->slot != 0)) return "a window's folds have no slot";
+    if ((e->folds != 0) != (c->slot != 0)) return "a window's folds have no slot";
     if (!c->nonempty && !e->plan.fill) return "a window holds no record";
     return NULL;
 }

@@ -8,7 +8,7 @@ local record = require "lunette.record"
 local rows = require "lunette.rows"
 
 local lib = ffi.lib
-local DONE, MORE, ASK = lib.LN_STEP_DONE, lib.LN_STEP_MORE, lib.LN_STEP_ASK
+local DONE, MORE = lib.LN_STEP_DONE, lib.LN_STEP_MORE
 local OK = lib.LN_OK
 local ALL_ROWS = 4294967295
 local OUTPUT_MAX = 65536 -- bytes of panes after which the host should take them
@@ -71,7 +71,7 @@ local function new_part(app, p, options, first)
   local view = app.view
   local part = lower.engine(p, app.reader, view, lib.ln_output_sink(app.output), options, first)
   local context = { engine = part.engine, output = app.output, record = view.record, move = view.move,
-    unit = p.time.unit and lower.unit(p.time.unit) }
+    cursor = view.cursor, columns = view.columns, unit = p.time.unit and lower.unit(p.time.unit) }
   local failed = listener(app, p)
   if options.plain then lib.ln_engine_plain(part.engine) end
   part.name, part.staged = p.name, #part.folds > 0 or p.emit ~= nil
@@ -84,7 +84,7 @@ local function new_part(app, p, options, first)
   end
   part.unmarked = function(_, message) failed("mark", message) end
   part.work = folds.new(p, part.folds, context, failed)
-  part.answer = #part.whens > 0 and question.answerer(context, part.whens, part.work, failed) or nil
+  part.step = #part.whens > 0 and question.stepper(context, p.aggregates, part.whens, part.work, failed) or nil
   return part
 end
 
@@ -107,17 +107,20 @@ end
 -- Steps until row `till` is reached; false where the output should be taken first.
 local function step(app, part, till)
   while true do
-    local status = lib.ln_engine_step(part.engine, till)
+    local status
+    if part.step then
+      status = part.step(till)
+      app.view.leave()
+    else
+      status = lib.ln_engine_step(part.engine, till)
+    end
     if part.staged then
       part.work:run()
       app.view.leave()
       if lib.ln_output_status(app.output) ~= OK then error("out of memory for the output", 0) end
     end
     if status == DONE then return true end
-    if status == ASK then
-      part.answer()
-      app.view.leave()
-    elseif status ~= MORE then raise(part)
+    if status ~= MORE then raise(part)
     elseif lib.ln_output_size(app.output) > OUTPUT_MAX then return false
     end
   end
@@ -147,7 +150,7 @@ function M.open(pipelines, options)
   }, App)
   lib.ln_output_want_rejects(app.output, options.rejects and 1 or 0)
   local seed = options.seed or entropy()
-  app.view = record.view(app.reader)
+  app.view = record.view(app.reader, { seed = seed, texts_max = options.texts_max })
   for _, p in ipairs(pipelines) do lower.columns(p, app.reader, app.view, options.clock) end
   local first = lib.ln_reader_columns(app.reader)
   for i, p in ipairs(pipelines) do

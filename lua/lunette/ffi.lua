@@ -13,6 +13,10 @@ local M = {
   cast = ffi.cast,
 }
 
+-- Where a loop stands. So small a cdata is a constant of the traces that use it.
+local cursor = ffi.typeof "struct { int32_t row, stage, column, id; }"
+function M.cursor() return cursor() end
+
 local int64, uint64 = ffi.typeof "int64_t", ffi.typeof "uint64_t"
 
 --- "int64", "uint64" or nil for a cdata that is a whole number of 64 bits.

@@ -86,11 +86,12 @@ function M.param(name, default)
 end
 
 --- A record as a plain table. The record that a function is given is a view of the present one, valid during the call
--- and without `pairs`; what must outlive it, or be walked through, is copied. Raises for anything else. Since 0.1.
----@param record table
+-- and without `pairs`; what must outlive it, or be walked through, is copied. So are the window of a predicate and its
+-- values. Raises for anything else. Since 0.1.
+---@param view table
 ---@return table
-function M.copy(record)
-  return require("lunette.record").copy(record) -- not before it is called: the words themselves need no engine
+function M.copy(view)
+  return require("lunette.record").copy(view) -- not before it is called: the words themselves need no engine
 end
 
 --- Null, where nil can't stand: inside of arrays, such as a composite key. Since 0.1.

@@ -102,7 +102,7 @@ local function columns_of(reader, view)
   return function(path)
     local column = lib.ln_reader_column(reader, path, #path)
     if column < 0 then error("more than 256 fields are read: read fewer", 0) end
-    view.know(path, column)
+    view.columns.know(path, column)
     return column
   end
 end
@@ -119,13 +119,16 @@ function M.columns(p, reader, view, clock)
   end
 end
 
--- Numbers the pipeline's functions: each gets a computed column and stands in the pass that calls it.
+-- Numbers the pipeline's functions: each gets a computed column and stands in the pass that calls it. One that several
+-- aggregates were given is called once for a record.
 local function computer(first)
-  local computed = { count = 0 }
+  local computed, columns = { count = 0 }, {}
   return computed, function(pass, fn)
+    if pass == "field" and columns[fn] then return columns[fn] end
     local column = first + computed.count
     computed[#computed + 1] = { pass = pass, fn = fn, column = column, index = computed.count }
     computed.count = computed.count + 1
+    if pass == "field" then columns[fn] = column end
     return column
   end
 end

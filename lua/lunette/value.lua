@@ -8,7 +8,6 @@ local null = node.null
 
 local NULL, BOOL, INT, UINT, DOUBLE = lib.LN_NULL, lib.LN_BOOL, lib.LN_INT, lib.LN_UINT, lib.LN_DOUBLE
 local TEXT, BYTES, ARRAY, MAP = lib.LN_TEXT, lib.LN_BYTES, lib.LN_ARRAY, lib.LN_MAP
-local EXACT = 2 ^ 53
 local DEPTH_MAX = 200 -- of what is written: a pane, with values that are themselves at most 128 deep
 local OWN_DEPTH_MAX = 128
 
@@ -94,8 +93,6 @@ function M.of_cell(v)
   return scalar(v)
 end
 
-local function is_exact(x) return x >= -EXACT and x <= EXACT and floor(x) == x end
-
 -- The names of a pane come in their usual order, all others by their text.
 local rank = {}
 for i, name in ipairs {
@@ -149,8 +146,7 @@ end
 
 function write(out, x, depth)
   local kind = type(x)
-  if kind == "number" then
-    if is_exact(x) then lib.ln_output_int(out, x) else lib.ln_output_double(out, x) end
+  if kind == "number" then lib.ln_output_number(out, x)
   elseif kind == "string" then lib.ln_output_text(out, x, #x)
   elseif kind == "boolean" then lib.ln_output_bool(out, x)
   elseif x == nil or x == null then lib.ln_output_nil(out)
@@ -171,6 +167,9 @@ function M.write(out, x, inside)
   error(message, 0)
 end
 
+--- The same for a value, at most 128 deep, that stands in a pane.
+function M.write_inside(out, x) M.write(out, x, DEPTH_MAX - OWN_DEPTH_MAX) end
+
 local scratch = ffi.owned(lib.ln_output_new(lib.LN_FORMAT_MSGPACK), lib.ln_output_delete)
 local taken = ffi.new "size_t[1]"
 
@@ -190,50 +189,31 @@ function M.json(x) return packed(x, lib.LN_FORMAT_JSON) end
 
 local bytes_type = "const uint8_t *"
 
---- Where in a packed pane its value stands: how many bytes lie before the name "value", and a list of the aggregates in
--- it, each { name, first byte, byte after it }, counted from 1.
-function M.parts_of_pane(bytes)
+--- How many bytes of a packed pane lie before the name "value".
+function M.place_of_value(bytes)
   local start = ffi.cast(bytes_type, bytes)
   local stop, cell = start + #bytes, ffi.new "ln_value"
   local at = lib.ln_value_read(start, stop, 0, cell)
   for _ = 1, cell.len do
-    local name_at = at
-    at = lib.ln_value_read(at, stop, 1, cell)
-    if text_of(cell.at, cell.len) == "value" then
-      local list = {}
-      local inner = lib.ln_value_read(at, stop, 0, cell)
-      for i = 1, cell.len do
-        local from = lib.ln_value_read(inner, stop, 1, cell)
-        local name = text_of(cell.at, cell.len)
-        inner = lib.ln_value_read(from, stop, 1, cell)
-        list[i] = { name, tonumber(from - start) + 1, tonumber(inner - start) + 1 }
-      end
-      return tonumber(name_at - start), list
-    end
-    at = lib.ln_value_read(at, stop, 1, cell)
+    local after = lib.ln_value_read(at, stop, 1, cell)
+    if text_of(cell.at, cell.len) == "value" then return tonumber(at - start) end
+    at = lib.ln_value_read(after, stop, 1, cell)
   end
 end
 
---- The value that a string of msgpack, made by `pack`, stands for, with its nulls as `ln.null`.
-function M.unpack(bytes)
-  local p = ffi.cast(bytes_type, bytes)
-  return (M.read_whole(p, p + #bytes))
-end
+--- The bytes of a string, which must outlive them.
+function M.bytes(s) return ffi.cast(bytes_type, s) end
 
 local function text_to_column(engine, column, row, kind, bytes)
   if lib.ln_engine_text(engine, column, row, kind, bytes, #bytes) ~= lib.LN_OK then error("out of memory", 0) end
 end
 
 --- Puts a function's result into a computed column: numbers and booleans at once, the rest through the engine, which
--- copies it. What can't be a value at all becomes an extension, which no key and no aggregate takes.
+-- copies it. Every number of Lua goes in as a double: see ln_engine_computed. What can't be a value at all becomes an
+-- extension, which no key and no aggregate takes.
 function M.to_column(engine, cells_of, column, row, x)
   local cell, kind = cells_of[row], type(x)
-  if kind == "number" then
-    if is_exact(x) then
-      cell.type, cell.i = INT, x
-    else
-      cell.type, cell.d = DOUBLE, x
-    end
+  if kind == "number" then cell.type, cell.d = DOUBLE, x
   elseif kind == "string" then text_to_column(engine, column, row, TEXT, x)
   elseif kind == "boolean" then cell.type, cell.i = BOOL, x and 1 or 0
   elseif x == nil then cell.type = lib.LN_MISSING

@@ -115,7 +115,7 @@ function Run:collect()
 end
 
 --- Opens a script, or pipelines that have been loaded.
--- @param options { format, out, rows_max, clock, slices, verify = false, keep = false for no output,
+-- @param options { format, out, rows_max, clock, slices, texts_max, verify = false, keep = false for no output,
 --   on_batch = function(pipeline, stats) }
 function engine.open(script, options)
   options = options or {}
@@ -123,6 +123,7 @@ function engine.open(script, options)
   local app = driver.open(pipelines, {
     in_format = options.format and FORMATS[options.format], out_format = options.out and FORMATS[options.out],
     rows_max = options.rows_max, clock = options.clock, slices = options.slices, plain = options.plain,
+    texts_max = options.texts_max,
     rejects = true, seed = 1,
   })
   local self = setmetatable({
