@@ -39,6 +39,7 @@ void ln_guess_set(ln_guess *g, const uint8_t *text, uint32_t bytes, const ln_nam
     memset(g->mask, 0xff, bytes);
     g->bytes = bytes;
     g->name = name;
+    g->column = !name ? LN_GUESS_PASS : name->below ? LN_GUESS_CARE : name->column;
 }
 
 /* Guesses that stand for 0xc1, which begins no value: what follows such a "name" is refused by whoever reads on. */
@@ -47,6 +48,7 @@ static void forget(ln_level *level) {
     for (int i = 0; i < LN_LEVEL_GUESSES; i++) {
         ln_guess_set(&level->guess[i], &nothing, 1, NULL);
         level->guess[i].bytes = 0;
+        level->guess[i].column = LN_GUESS_CARE;
     }
 }
 

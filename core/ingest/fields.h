@@ -25,11 +25,15 @@ typedef struct ln_name {
     uint8_t text[];
 } ln_name;
 
+/* Instead of a column: nobody asks for the field; or the field is one to be looked at with care. */
+enum { LN_GUESS_PASS = -1, LN_GUESS_CARE = -2 };
+
 /* The name at one position: a msgpack text of up to 31 bytes. */
 typedef struct ln_guess {
     uint64_t word[LN_GUESS_BYTES / 8]; /* head and name, then zeros */
     uint64_t mask[LN_GUESS_BYTES / 8]; /* ones where `word` counts */
     const ln_name *name;               /* NULL: nobody asks for it */
+    int32_t column;                    /* of a field that nothing inside of is asked for */
     uint32_t bytes;                    /* head and name */
 } ln_guess;
 
@@ -39,6 +43,7 @@ struct ln_level {
     ln_name *chain[LN_LEVEL_CHAINS];
     uint16_t column[LN_FIELDS_MAX]; /* of all fields in this map and the maps inside it */
     uint32_t columns;
+    uint32_t wild; /* records yet to come before one is taken for flat again */
     ln_guess guess[LN_LEVEL_GUESSES];
 };
 
@@ -68,8 +73,9 @@ static inline uint64_t ln_guess_load(const uint8_t *p) {
 
 /* True where the bytes at `p`, of which LN_GUESS_BYTES can be read, begin with the name of the guess. */
 static inline int ln_guess_hits(const ln_guess *g, const uint8_t *p) {
-    uint64_t differs =
-        ((ln_guess_load(p) ^ g->word[0]) & g->mask[0]) | ((ln_guess_load(p + 8) ^ g->word[1]) & g->mask[1]);
+    uint64_t differs = (ln_guess_load(p) ^ g->word[0]) & g->mask[0];
+    if (g->bytes <= 8) return differs == 0;
+    differs |= (ln_guess_load(p + 8) ^ g->word[1]) & g->mask[1];
     if (g->bytes > 16) {
         differs |= (ln_guess_load(p + 16) ^ g->word[2]) & g->mask[2];
         differs |= (ln_guess_load(p + 24) ^ g->word[3]) & g->mask[3];

@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WAITING_MAX = 256 * 1024 }; /* bytes of output after which the engine wants to pause */
+enum {
+    WAITING_MAX = 256 * 1024, /* bytes of output after which the engine wants to pause */
+    ASKED_EVERY = 16          /* panes: how often it asks */
+};
 
 void ln_kept_free(ln_engine *e, ln_kept *kept) {
     ln_pane_free(&e->mem, kept->pane);
@@ -77,7 +80,7 @@ static int send_pane(ln_engine *e, const ln_pane *pane, uint32_t slot, uint32_t 
         err = stage(e, pane, slot, handle);
     } else {
         err = e->sink->pane(e->sink->ctx, &e->shape, pane);
-        if (e->sink->waiting(e->sink->ctx) > WAITING_MAX) e->pause = 1;
+        if (++e->sent % ASKED_EVERY == 0 && e->sink->waiting(e->sink->ctx) > WAITING_MAX) e->pause = 1;
     }
     return err == LN_OK ? 0 : ln_engine_fail(e, err, "a pane");
 }

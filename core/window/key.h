@@ -2,8 +2,8 @@
  * shortest encoding, with doubles that are whole numbers as integers, so that keys are equal exactly where their bytes
  * are; it is also how they leave in panes.
  *
- * A key lives as long as anything hangs on it, and then rests for a while, since many come back: at most twice
- * as many rest as live, so that when the last window goes no key is left. Keys lie in chunks under small numbers, so that all of
+ * A key lives as long as anything hangs on it, and then rests for a while, since many come back: at most four
+ * times as many rest as live, so that when the last window goes no key is left. Keys lie in chunks under small numbers, so that all of
  * them are walked in one pass over memory, in an order that depends on nothing but the records. */
 #ifndef LN_WINDOW_KEY_H
 #define LN_WINDOW_KEY_H
@@ -60,7 +60,7 @@ typedef struct ln_keys {
 } ln_keys;
 
 #define LN_KEY_NONE LN_SLAB_NONE
-enum { LN_KEYS_REST = 2 }; /* keys that may rest for each that lives */
+enum { LN_KEYS_REST = 4 }; /* keys that may rest for each that lives */
 
 /* `entry_bytes` is what a key takes with all that its kind keeps behind it: a multiple of 8. */
 void ln_keys_init(ln_keys *k, ln_mem *mem, size_t entry_bytes, uint64_t seed);

@@ -148,6 +148,7 @@ struct ln_engine {
     ln_value shown; /* of the window in question: what was read last */
     int pause;      /* the host should have its turn first: to take output or operations, or since much has been done */
     uint32_t work;  /* rows, windows and keys worked on in this step, beside those of the batch */
+    uint64_t sent;  /* panes to the output */
     ln_stats stats;
 };
 

@@ -52,7 +52,7 @@ int ln_states_merge(const ln_states *s, ln_tally *t, uint8_t *into, uint8_t *fro
 void ln_states_clear(const ln_states *s, ln_tally *t, uint8_t *run);
 /* The value of one aggregate, a view into the run; NaN is null. */
 static inline void ln_states_result(const ln_states *s, const uint8_t *run, uint32_t i, ln_value *out) {
-    s->part[i].ops->result(run + s->part[i].at, out);
+    ln_part_result(&s->part[i], run, out);
     if (ln_is_nan(out)) out->type = LN_NULL;
 }
 

@@ -99,4 +99,26 @@ static inline int ln_part_add(const ln_part *s, ln_tally *t, uint8_t *states, co
     }
 }
 
+/* Its value, a view into the state. Those that have nothing to work out are read here. */
+static inline void ln_part_result(const ln_part *part, const uint8_t *states, ln_value *out) {
+    const void *state = states + part->at;
+    switch (part->kind) {
+    case LN_COUNT: *out = (ln_value){.type = LN_INT, .u = ((const ln_count *)state)->n}; return;
+    case LN_SUM: {
+        const ln_sum *a = state;
+        if (!a->doubles || a->low || a->high || !__builtin_isfinite(a->s)) break;
+        *out = (ln_value){.type = LN_DOUBLE, .d = a->s + a->c};
+        return;
+    }
+    case LN_MIN:
+    case LN_MAX: {
+        const ln_best *b = state;
+        *out = (ln_value){.type = b->type == LN_MISSING ? LN_NULL : b->type, .u = b->bits};
+        return;
+    }
+    default: break;
+    }
+    part->ops->result(state, out);
+}
+
 #endif
