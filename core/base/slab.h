@@ -34,6 +34,10 @@ void ln_slab_give(ln_slab *s, uint32_t id);
 static inline void *ln_slab_at(const ln_slab *s, uint32_t id) {
     return s->chunk[id / LN_SLAB_CHUNK].entry + id % LN_SLAB_CHUNK * s->entry_bytes;
 }
+/* Is the entry with this number, which has been handed out once, in use? */
+static inline int ln_slab_holds(const ln_slab *s, uint32_t id) {
+    return s->chunk[id / LN_SLAB_CHUNK].used >> id % LN_SLAB_CHUNK & 1;
+}
 /* The first entry in use from `id` on; LN_SLAB_NONE after the last. */
 uint32_t ln_slab_next(const ln_slab *s, uint32_t id);
 

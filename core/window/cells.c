@@ -28,11 +28,8 @@ uint32_t ln_cells_search(const ln_cells *c, int64_t start_us, int64_t end_us) {
     return lo;
 }
 
-void *ln_cells_find(const ln_cells *c, int64_t start_us, int64_t end_us, uint32_t *at) {
+void *ln_cells_find_older(const ln_cells *c, int64_t start_us, int64_t end_us, uint32_t *at) {
     ln_span *found;
-    if (c->count && ln_cells_span(c, c->count - 1)->start_us == start_us &&
-        ln_cells_span(c, c->count - 1)->end_us == end_us)
-        return ln_cells_span(c, *at = c->count - 1);
     *at = ln_cells_search(c, start_us, end_us);
     if (*at == c->count) return NULL;
     found = ln_cells_span(c, *at);

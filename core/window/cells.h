@@ -26,7 +26,15 @@ static inline ln_cell *ln_cells_at(const ln_cells *c, uint32_t i) { return (ln_c
 /* The number of cells that begin before `start`, or with it and end before `end`: where such a window is or belongs. */
 uint32_t ln_cells_search(const ln_cells *c, int64_t start_us, int64_t end_us);
 /* The cell or slice of exactly these bounds, or NULL; *at is where it is or belongs. */
-void *ln_cells_find(const ln_cells *c, int64_t start_us, int64_t end_us, uint32_t *at);
+void *ln_cells_find_older(const ln_cells *c, int64_t start_us, int64_t end_us, uint32_t *at);
+
+static inline void *ln_cells_find(const ln_cells *c, int64_t start_us, int64_t end_us, uint32_t *at) {
+    ln_span *newest = c->count ? ln_cells_span(c, c->count - 1) : NULL;
+    if (!newest || newest->start_us != start_us || newest->end_us != end_us)
+        return ln_cells_find_older(c, start_us, end_us, at);
+    *at = c->count - 1;
+    return newest;
+}
 /* 0, or -1 where memory is short. */
 int ln_cells_insert(ln_cells *c, ln_mem *mem, uint32_t at, ln_span *span);
 void ln_cells_remove(ln_cells *c, ln_mem *mem, uint32_t at);

@@ -61,7 +61,7 @@ static int wait(ln_engine *e, ln_cell_key *key) {
 /* The row's key, made where there is none; NULL where memory is short, or where *refused says that there is too little
  * for another. */
 static ln_cell_key *key_of(ln_engine *e, const ln_key_of_row *own, int *refused) {
-    uint32_t id = ln_keys_find(&e->keys, own->hash, own->bytes, own->len);
+    uint32_t id = ln_row_key_find(e);
     if (id != LN_KEY_NONE) {
         ln_keys_wake(&e->keys, ln_keys_at(&e->keys, id));
     } else {
@@ -94,7 +94,6 @@ static int judge(ln_engine *e) {
     if (!own->bytes) return reject(e, LN_REASON_BAD_KEY);
     if (e->rows.row[e->row] == LN_ROW_ERROR_FIELD) return reject(e, LN_REASON_SCRIPT_ERROR);
     if (e->sliced) return ln_engine_settle(e, ln_grid_join(e));
-    ln_row_keys_ahead(e);
     key = key_of(e, own, &refused);
     if (!key) return refused ? reject(e, LN_REASON_LIMIT) : ln_engine_fail(e, LN_ENOMEM, "a key");
     e->arrivals++;
@@ -181,15 +180,46 @@ static void next_row(ln_engine *e) {
     e->phase = LN_PHASE_ROW;
 }
 
+/* The record has met all its windows; W may move, and if that concerns none the row is done. */
+static int leave_row(ln_engine *e) {
+    begin_move(e, e->rows.after_us[e->row], LN_PHASE_NEXT);
+    if (e->phase == LN_PHASE_NEXT) next_row(e);
+    return 1;
+}
+
+static int join_on(ln_engine *e) {
+    int done = ln_join_next(e);
+    if (done != 1) return done;
+    return settle(e) < 0 ? -1 : leave_row(e);
+}
+
+/* Has the row nothing to it but to join its windows, and to move W? */
+static int is_quiet(const ln_engine *e) {
+    const ln_rows *f = &e->rows;
+    return f->row[e->row] == LN_ROW_TAKE && f->clock_us[e->row] <= e->clock_us && f->judged_us[e->row] <= e->now_us;
+}
+
+/* Rows to which there is nothing else go from their beginning to their end at once: as work() would, phase by phase,
+ * but 8 ns a record cheaper. Ends before the first other row, or inside one that has to wait for something. */
+static int quiet_rows(ln_engine *e) {
+    uint32_t end = e->rows.batch->rows < e->until ? e->rows.batch->rows : e->until;
+    while (e->phase == LN_PHASE_ROW && e->row < end && is_quiet(e)) {
+        int done;
+        if (judge(e) < 0) return -1;
+        done = e->phase == LN_PHASE_JOIN ? join_on(e) : leave_row(e);
+        if (done != 1) return done;
+    }
+    return 1;
+}
+
 /* One phase: 1 when it is done, 0 when the step must end here, -1 when the engine has failed. */
 static int work(ln_engine *e) {
     int done;
     switch (e->phase) {
     case LN_PHASE_ROW:
-        if (e->sliced && !e->plain && (done = ln_grid_run(e)) != 0) {
-            e->phase = LN_PHASE_AFTER; /* of the last row of the run */
-            return done;
-        }
+        if (e->plain) return begin_row(e) < 0 ? -1 : 1;
+        if (e->sliced && (done = ln_grid_run(e)) != 0) return done < 0 ? -1 : leave_row(e); /* its last row */
+        if (!e->sliced && is_quiet(e)) return quiet_rows(e);
         return begin_row(e) < 0 ? -1 : 1;
     case LN_PHASE_CLOCK:
         done = ln_advance_clock(e);
@@ -197,9 +227,9 @@ static int work(ln_engine *e) {
         return done;
     case LN_PHASE_IDLE: begin_move(e, e->rows.judged_us[e->row], LN_PHASE_JUDGE); return 1;
     case LN_PHASE_JUDGE: return judge(e) < 0 ? -1 : 1;
-    case LN_PHASE_ANSWER: return ln_join_answered(e) < 0 ? -1 : 1;
-    case LN_PHASE_JOIN: done = ln_join_next(e); return done == 1 ? (settle(e) < 0 ? -1 : 1) : done;
-    case LN_PHASE_AFTER: begin_move(e, e->rows.after_us[e->row], LN_PHASE_NEXT); return 1;
+    case LN_PHASE_ANSWER: return ln_join_answered(e) < 0 ? -1 : e->phase == LN_PHASE_JOIN ? join_on(e) : 1;
+    case LN_PHASE_JOIN: return join_on(e);
+    case LN_PHASE_AFTER: return leave_row(e);
     case LN_PHASE_NEXT: next_row(e); return 1;
     case LN_PHASE_TICK:
         done = ln_advance_clock(e);

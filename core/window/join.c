@@ -9,18 +9,19 @@
 void ln_join_grid(ln_engine *e, int64_t t) {
     const ln_plan *p = &e->plan;
     ln_joining *j = &e->join;
-    __int128 into = (__int128)t - j->hop_start_us;
-    if (into < 0 || into >= p->hop_us || !j->hop_known) {
+    int64_t into;
+    if (t < j->hop_from_us || t >= j->hop_to_us) {
         j->hop_start_us = ln_grid_floor(t, p->hop_us, p->offset_us);
-        j->hop_known = 1;
-        into = (__int128)t - j->hop_start_us;
+        j->hop_from_us = ln_time_clamp(j->hop_start_us);
+        j->hop_to_us = ln_time_clamp(j->hop_start_us + p->hop_us);
     }
     if (p->hop_us == p->size_us) {
         j->count = 1;
         j->first_us = j->hop_start_us;
         return;
     }
-    j->count = p->size_us > into ? (uint32_t)((p->size_us - (int64_t)into - 1) / p->hop_us + 1) : 0;
+    into = (int64_t)((__int128)t - j->hop_start_us);
+    j->count = p->size_us > into ? (uint32_t)((p->size_us - into - 1) / p->hop_us + 1) : 0;
     j->first_us = j->hop_start_us - ((__int128)j->count - 1) * p->hop_us;
 }
 
@@ -67,7 +68,13 @@ static void window_of(const ln_engine *e, uint32_t i, int64_t *start_us, int64_t
     const ln_joining *j = &e->join;
     switch (e->plan.window) {
     case LN_WINDOW_GRID: {
-        __int128 start = j->first_us + (__int128)i * e->plan.hop_us;
+        __int128 start;
+        if (e->plan.hop_us == e->plan.size_us) {
+            *start_us = j->hop_from_us;
+            *end_us = j->hop_to_us;
+            return;
+        }
+        start = j->first_us + (__int128)i * e->plan.hop_us;
         *start_us = ln_time_clamp(start);
         *end_us = ln_time_clamp(start + e->plan.size_us);
         return;

@@ -108,12 +108,20 @@ static inline int ln_key_same(const uint8_t *a, const uint8_t *b, size_t len) {
     return len == 0;
 }
 
+static inline int ln_key_matches(const ln_key *key, uint32_t hash, const uint8_t *bytes, size_t len) {
+    return key->hash == hash && key->len == len && ln_key_same(ln_key_bytes(key), bytes, len);
+}
+
+/* Is the key with this number, which may be gone by now, the one that is sought? */
+static inline int ln_keys_is(const ln_keys *k, uint32_t id, uint32_t hash, const uint8_t *bytes, size_t len) {
+    return ln_slab_holds(&k->slab, id) && ln_key_matches(ln_keys_at(k, id), hash, bytes, len);
+}
+
 /* LN_KEY_NONE where there is none. */
 static inline uint32_t ln_keys_find(const ln_keys *k, uint32_t hash, const uint8_t *bytes, size_t len) {
     if (!k->slots) return LN_KEY_NONE;
     for (size_t i = hash & (k->slots - 1); k->slot[i]; i = (i + 1) & (k->slots - 1)) {
-        const ln_key *key = ln_keys_at(k, k->slot[i] - 1);
-        if (key->hash == hash && key->len == len && ln_key_same(ln_key_bytes(key), bytes, len)) return k->slot[i] - 1;
+        if (ln_key_matches(ln_keys_at(k, k->slot[i] - 1), hash, bytes, len)) return k->slot[i] - 1;
     }
     return LN_KEY_NONE;
 }

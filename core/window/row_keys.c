@@ -2,12 +2,7 @@
  * what the table of keys will read can be fetched while earlier rows are worked on. */
 #include "window/state.h"
 
-enum {
-    SLOT_AHEAD = 16,
-    KEY_AHEAD = 9,
-    CELL_AHEAD = 4
-}; /* rows: the slot of the table, then the key, then its newest
-                                                            window */
+enum { AHEAD = 32 }; /* rows whose keys are looked up at once */
 
 /* Where a short text has its head before it, as in a record, its canonical form stands right there. NULL for anything
  * else. Before every text there is a byte: part of a record, of the arena, or of what Lua keeps before a string. */
@@ -55,25 +50,40 @@ int ln_row_keys(ln_engine *e) {
     uint32_t rows = e->rows.batch->rows;
     int err = LN_OK;
     if (ln_mem_grow(&e->rows.mem, &e->row_key, &e->row_key_cap, rows, sizeof *e->row_key) < 0) return LN_ENOMEM;
+    e->ahead = 0;
     ln_states_enter(&e->states, &e->rows, &e->plan);
     for (uint32_t r = 0; r < rows && err == LN_OK; r++) err = work_out(e, r);
     return err;
-}
-
-static const ln_cell_key *likely_key(const ln_engine *e, uint32_t row) {
-    uint32_t id = ln_keys_likely(&e->keys, e->row_key[row].hash);
-    return id == LN_KEY_NONE ? NULL : (const ln_cell_key *)(const void *)ln_keys_at(&e->keys, id);
 }
 
 static inline void prefetch(const void *p, size_t bytes) {
     for (size_t at = 0; at < bytes; at += 64) __builtin_prefetch((const char *)p + at);
 }
 
-void ln_row_keys_ahead(const ln_engine *e) {
-    uint32_t left = e->rows.batch->rows - e->row;
-    const ln_cell_key *key;
-    if (left > SLOT_AHEAD) ln_keys_prefetch(&e->keys, e->row_key[e->row + SLOT_AHEAD].hash);
-    if (left > KEY_AHEAD && (key = likely_key(e, e->row + KEY_AHEAD))) prefetch(key, sizeof *key);
-    if (left > CELL_AHEAD && (key = likely_key(e, e->row + CELL_AHEAD)) && key->open.count)
-        prefetch(ln_cells_span(&key->open, key->open.count - 1), e->past_at + sizeof(ln_cell));
+/* Looks up the keys of the rows from the present one on, so that the memory of keys, and of the newest window of each,
+ * comes side by side. */
+static void look_ahead(ln_engine *e) {
+    uint32_t end = e->rows.batch->rows - e->row > AHEAD ? e->row + AHEAD : e->rows.batch->rows;
+    for (uint32_t r = e->row; r < end; r++) {
+        uint32_t likely = ln_keys_likely(&e->keys, e->row_key[r].hash);
+        if (likely != LN_KEY_NONE) prefetch(ln_keys_at(&e->keys, likely), sizeof(ln_cell_key));
+    }
+    for (uint32_t r = e->row; r < end; r++) {
+        ln_key_of_row *own = &e->row_key[r];
+        const ln_cell_key *key;
+        own->id = own->bytes ? ln_keys_find(&e->keys, own->hash, own->bytes, own->len) : LN_KEY_NONE;
+        if (own->id == LN_KEY_NONE) continue;
+        key = (const ln_cell_key *)(const void *)ln_keys_at(&e->keys, own->id);
+        if (key->open.count) prefetch(ln_cells_span(&key->open, key->open.count - 1), sizeof(ln_cell) + e->past_at);
+    }
+    e->ahead = end;
+    e->ahead_forgotten = e->keys.forgotten;
+}
+
+uint32_t ln_row_key_find(ln_engine *e) {
+    const ln_key_of_row *own = &e->row_key[e->row];
+    if (e->row >= e->ahead) look_ahead(e);
+    if (own->id != LN_KEY_NONE && e->ahead_forgotten == e->keys.forgotten) return own->id;
+    if (own->id != LN_KEY_NONE && ln_keys_is(&e->keys, own->id, own->hash, own->bytes, own->len)) return own->id;
+    return ln_keys_find(&e->keys, own->hash, own->bytes, own->len);
 }

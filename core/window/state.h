@@ -57,6 +57,7 @@ typedef struct ln_key_of_row {
     const uint8_t *bytes; /* NULL: no key, or the row has no use for it */
     uint32_t len;
     uint32_t hash;
+    uint32_t id; /* where it has been looked up ahead: what it was then */
 } ln_key_of_row;
 
 /* Where the present record stands among its windows. */
@@ -68,7 +69,8 @@ typedef struct ln_joining {
     uint32_t next, count;  /* windows worked on, windows in all */
     __int128 first_us;     /* grid: the first start, before it is cut to the range */
     __int128 hop_start_us; /* grid: the last start at or before the record before */
-    int hop_known;
+    int64_t hop_from_us;   /* grid: where that hop begins and ends, cut to the range; both 0: not known */
+    int64_t hop_to_us;
     size_t bounds; /* assigner: the first of its windows in the frame */
     uint32_t taken, late, limited;
     ln_cell *asked; /* the window that a predicate is asked about */
@@ -128,6 +130,8 @@ struct ln_engine {
     ln_joining join;
     ln_key_of_row *row_key;
     size_t row_key_cap;
+    uint32_t ahead;           /* rows whose keys have been looked up */
+    uint64_t ahead_forgotten; /* keys.forgotten at that time: while it stays, all that were found are there */
 
     int64_t from_us, to_us; /* the move of W or of the clock being worked on */
     int64_t aim_us;         /* where W is about to move */
@@ -251,8 +255,8 @@ int ln_join_answered(ln_engine *e);
 
 /* keys of rows: works out those of the batch; LN_OK or LN_ENOMEM. */
 int ln_row_keys(ln_engine *e);
-/* Fetches what the next rows will need. */
-void ln_row_keys_ahead(const ln_engine *e);
+/* The key of the present row; LN_KEY_NONE where there is none. Looks up those of the next rows, too. */
+uint32_t ln_row_key_find(ln_engine *e);
 
 /* hold: sessions with a maximum. Puts the present row among those that wait; 0 or -1. */
 int ln_hold(ln_engine *e, ln_cell_key *key);
