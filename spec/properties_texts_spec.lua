@@ -95,3 +95,21 @@ describe("a cache of strings changes nothing", function()
     end
   end)
 end)
+
+it("a key that a function returns as a table is an array of plain values, short or long, or is refused", function()
+  local r = engine.run([[local ln = require "lunette"
+    local null, late, with_x = ln.null, {}, { 1 }
+    late[2], late[1], with_x.x = "b", "a", 1
+    local list = { { 1 }, { "a", 2.5 }, { 1, null, true }, { 1, 2, 3, 4 }, { 1, 2, 3, 4, 5 }, late, with_x, {},
+      { x = 1 }, { {} }, { 1, { 2 } }, { 9007199254740993LL }, { 0/0 }, { print }, { 2, nil, 3 } }
+    return ln.pipeline { time = { field = "t" }, window = ln.global(), trigger = ln.each(),
+      key = function(r) return list[r.t] end, aggregate = { n = ln.count() } }]],
+    (("x"):rep(15):gsub("()x", '{"t":%1}\n')))
+  local taken, refused = {}, {}
+  for key in r.bytes:gmatch '"key":(.-),"start"' do taken[#taken + 1] = key end
+  for i, reject in ipairs(r.rejects) do refused[i] = reject.record.t .. " " .. reject.reason end
+  assert.same({ "[1]", '["a",2.5]', "[1,null,true]", "[1,2,3,4]", "[1,2,3,4,5]", '["a","b"]', "[9007199254740993]" },
+    taken)
+  assert.same({ "7 bad_key", "8 bad_key", "9 bad_key", "10 bad_key", "11 bad_key", "13 bad_key", "14 script_error",
+    "15 bad_key" }, refused)
+end)
