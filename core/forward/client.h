@@ -57,8 +57,8 @@ size_t ln_forward_client_add(ln_forward_client *c, const uint8_t *bytes, size_t 
 int ln_forward_client_flush(ln_forward_client *c);
 
 /* A connection is there; chunks that were not acknowledged are put in line again. `random`: as above, the salt of the
- * handshake. LN_OK or LN_ENOMEM. */
-int ln_forward_client_connected(ln_forward_client *c, const uint8_t *random);
+ * handshake. */
+void ln_forward_client_connected(ln_forward_client *c, const uint8_t *random);
 /* Bytes from the peer. LN_OK; anything else: close the connection, ln_forward_client_error has the reason. */
 int ln_forward_client_feed(ln_forward_client *c, const uint8_t *bytes, size_t len);
 /* What is to be written to the socket (a view until the next call that is not const); *len is 0 where nothing is, as

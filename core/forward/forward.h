@@ -103,8 +103,8 @@ uint8_t *ln_forward_space(ln_forward *f, size_t want);
 void ln_forward_commit(ln_forward *f, size_t len);
 
 /* What has come; views live until the next call of next or space. What ln_forward_read has not read of the message
- * before is dropped. `now_us` is the wall clock: the time of records whose sender gives none (0 or nil). */
-int ln_forward_next(ln_forward *f, int64_t now_us, ln_forward_event *event);
+ * before is dropped. */
+int ln_forward_next(ln_forward *f, ln_forward_event *event);
 /* Writes whole records of the message into `to`; their bytes, or 0 where none is left or `room` is less than
  * ln_forward_room. */
 size_t ln_forward_read(ln_forward *f, uint8_t *to, size_t room);

@@ -20,6 +20,9 @@ enum {
     LN_SCAN_PAD = 64 /* bytes that the projector may read beyond the end of what it is given; their content is free */
 };
 
+/* The limits of one record with what is not stated, or NULL, at its default, and none beyond what can be held. */
+ln_limits ln_limits_stated(const ln_limits *limits);
+
 /* True for the first byte of a map. */
 static inline int ln_scan_is_map(uint8_t b) { return (b & 0xf0) == 0x80 || b == 0xde || b == 0xdf; }
 
