@@ -14,7 +14,7 @@ enum {
     HANDSHAKE_BYTES = 2048,  /* of a PING */
     LIST_NESTING = 2,        /* levels around a record in a list of entries */
     MESSAGE_MAX = 1 << 30,   /* bytes */
-    INFLATED_FREE = 1 << 16, /* bytes that may come out whatever the ratio */
+    INFLATED_FREE = 1 << 20, /* bytes that may come out whatever the ratio */
     MORE_STEPS = -1
 };
 

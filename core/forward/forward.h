@@ -35,7 +35,7 @@ typedef struct ln_forward_config {
     uint64_t message_bytes;  /* of one message; default 16 MiB */
     uint32_t elements;       /* values in one message, packed entries not counted; default 1,048,576 */
     uint64_t inflated_bytes; /* of the entries of one compressed message; default 256 MiB */
-    uint32_t inflated_ratio; /* inflated bytes for each compressed one, beyond 64 KiB; default 200 */
+    uint32_t inflated_ratio; /* inflated bytes for each compressed one, beyond 1 MiB; default 200 */
     uint32_t unaccepted_max; /* messages handed out and not accepted yet; default 1024 */
     const char *host;        /* how this side names itself in the handshake; default "lunette" */
     const char *shared_key;  /* NULL: none. With a key or users each connection begins with a handshake; users without

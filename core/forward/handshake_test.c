@@ -66,7 +66,7 @@ static void try(int line, const ln_forward_config *server, const char *key, cons
     test_int(__FILE__, line, "established", ln_forward_client_established(p.c), good);
     test_int(__FILE__, line, "rows", (int64_t)p.w.rows, good);
     test_int(__FILE__, line, "pending", ln_forward_client_pending(p.c) == 0, good);
-    test_text(__FILE__, line, "error", ln_forward_client_error(p.c), error);
+    test_text(__FILE__, line, "error", ln_forward_client_error(p.c), error ? error : "");
     pair_close(&p);
 }
 #define TRY(...) try(__LINE__, __VA_ARGS__)
@@ -229,7 +229,7 @@ static void client_says(int line, const uint8_t *first, size_t first_len, const 
             err = ln_forward_client_feed(c, then + at, then_len - at < piece ? then_len - at : piece);
         test_int(__FILE__, line, "failed", err != LN_OK, want != NULL);
         test_int(__FILE__, line, "established", ln_forward_client_established(c), !want);
-        test_text(__FILE__, line, "error", ln_forward_client_error(c), want);
+        test_text(__FILE__, line, "error", ln_forward_client_error(c), want ? want : "");
         ln_forward_client_delete(c);
         test_int(__FILE__, line, "held", (int64_t)m.held, 0);
     }

@@ -29,7 +29,8 @@ static inline void ln_queue_pack(ln_queue *q) {
 static inline void ln_queue_drop(ln_queue *q, size_t len) {
     q->done += len;
     if (q->done == q->buf.len) {
-        q->done = q->buf.len = 0;
+        q->done = 0;
+        ln_buf_clear(&q->buf);
         if (q->buf.cap > LN_QUEUE_KEPT) ln_buf_free(&q->buf);
     } else if (q->done >= LN_QUEUE_MOVED && q->done >= q->buf.len / 2) {
         ln_queue_pack(q);
