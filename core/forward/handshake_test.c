@@ -100,15 +100,20 @@ static void users_without_a_key_are_asked_all_the_same(void) {
 
 /* ---- what comes instead of a PING ------------------------------------------------------------------------------ */
 
+static void forget_helo(wire *w) {
+    CHECK(strstr(wire_replies(w), "HELO") != NULL);
+    ln_buf_clear(&w->said);
+}
+
 static void denied(int line, const ln_forward_config *config, const uint8_t *bytes, size_t len, const char *why,
                    const char *pong) {
     char want[256];
     wire w;
     snprintf(want, sizeof want, "closed denied: byte 0: %s\n", why);
     wire_open(&w, config);
-    wire_replies(&w);
+    forget_helo(&w);
     wire_feed_pieces(&w, bytes, len, 1);
-    test_text(__FILE__, line, "why", strchr(wire_said(&w), 'c'), want);
+    test_text(__FILE__, line, "why", wire_said(&w), want);
     test_int(__FILE__, line, "admitted", ln_forward_admitted(w.f), 0);
     test_text(__FILE__, line, "PONG", wire_replies(&w), pong);
     wire_close(&w);
@@ -131,11 +136,11 @@ static void a_large_message_before_the_ping(void) {
     static const struct {
         const uint8_t *bytes;
         size_t len;
-    } messages[] = {{BYTES("\x92\xa1t\xc5\x08\x00")}, {BYTES("\x93\xa1t\x05\x81")}, {BYTES("\x92\xa1t\x91")}};
+    } messages[] = {{BYTES("\x92\xa1t\xc5\x08\x00")}, {BYTES("\x93\xa1t\x05\x82")}, {BYTES("\x92\xa1t\x95")}};
     for (size_t i = 0; i < sizeof messages / sizeof *messages; i++) {
         wire w;
         wire_open(&w, &keyed);
-        wire_replies(&w);
+        forget_helo(&w);
         wire_feed_pieces(&w, messages[i].bytes, messages[i].len, 1);
         CHECK(strstr(wire_said(&w), closed) != NULL);
         CHECK_TEXT(wire_replies(&w), "");
@@ -169,7 +174,7 @@ static void types_in_the_ping(void) {
                 }
             }
             wire_open(&w, &only_users);
-            wire_replies(&w);
+            forget_helo(&w);
             wire_feed(&w, bytes, at);
             CHECK(strstr(wire_said(&w), "closed denied") != NULL);
             CHECK_INT(ln_forward_admitted(w.f), 0);
