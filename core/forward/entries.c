@@ -40,11 +40,11 @@ int ln_forward_entries_again(ln_forward_entries *s) {
 static int next_inflated(ln_forward_entries *s, ln_forward_entry *e) {
     ln_inflate *x = &s->inflate;
     for (;;) {
-        const uint8_t *end = x->window.data + x->window.len;
+        const uint8_t *in = x->window.data;
         int err = LN_FRAME_MORE;
         if (x->start < x->window.len)
-            err = ln_forward_entry_read(e, &s->limits, s->message.tag.len, x->window.data + x->start, end);
-        if (!err) x->start = (size_t)(e->end - x->window.data);
+            err = ln_forward_entry_read(e, &s->limits, s->message.tag.len, in + x->start, in + x->window.len);
+        if (!err) x->start = (size_t)(e->end - in);
         if (err != LN_FRAME_MORE) return err;
         if (x->ended) return x->start < x->window.len ? LN_ETRUNCATED : LN_ENTRIES_END;
         err = ln_inflate_more(x);

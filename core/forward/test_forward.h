@@ -182,7 +182,7 @@ static inline void put_gzip(ln_buf *out, ln_mem *mem, const void *unit, size_t l
     ln_buf entries, packed;
     ln_buf_init(&entries, mem);
     ln_buf_init(&packed, mem);
-    for (size_t i = 0; i < count; i++) ln_buf_append(&entries, unit, len);
+    for (size_t i = 0; len && i < count; i++) ln_buf_append(&entries, unit, len);
     CHECK_INT(ln_gzip(&packed, mem, entries.data, entries.len, 0), LN_OK);
     ln_buf_append(out, BYTES("\x93\xa1t\xc6"));
     for (int i = 3; i >= 0; i--) ln_buf_byte(out, (uint8_t)(packed.len >> 8 * i));
