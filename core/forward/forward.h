@@ -10,7 +10,8 @@
  * Invariant: a message is taken whole or not at all: nothing of it comes out before all of it is in hand and checked.
  * What comes out depends on the bytes alone, not on how they were split. Each record fits config.limits, so that a
  * reader with the same limits accepts it. No more is held than one message, one piece of inflated entries with one
- * record, the ids of `unaccepted_max` chunks, and LN_FORWARD_REPLIES bytes of replies. */
+ * record (each in a buffer of up to twice the size), the ids of `unaccepted_max` chunks, and LN_FORWARD_REPLIES bytes of
+ * replies; quiet connections hold little. */
 #ifndef LN_FORWARD_FORWARD_H
 #define LN_FORWARD_FORWARD_H
 
@@ -49,7 +50,8 @@ enum ln_forward_kind {
     LN_FORWARD_WAIT,     /* nothing is taken before replies have been sent or messages accepted: do not read */
     LN_FORWARD_MESSAGE,  /* a message: its records wait in ln_forward_read */
     LN_FORWARD_REFUSED,  /* a message was left out, and is not acknowledged; the connection goes on */
-    LN_FORWARD_CLOSED    /* the connection is over: send the replies, then close. Said again at each call */
+    LN_FORWARD_CLOSED /* the connection is over: send the replies, then close. Messages handed out before can still be
+                            accepted, for their acknowledgements to be among the replies. Said again at each call */
 };
 
 enum ln_forward_reason {

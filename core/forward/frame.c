@@ -25,6 +25,27 @@ static int begin(ln_forward_frame *f, const uint8_t *bytes, size_t len) {
     return LN_OK;
 }
 
+/* The part that begins at byte `at`: whole in hand, as most are, or piece by piece. */
+static int run_part(ln_forward_frame *f, const ln_limits *limits, uint64_t at, const uint8_t *bytes, size_t len) {
+    const uint8_t *end;
+    uint32_t elements;
+    int err;
+    if (f->framer.at == 0) {
+        end = ln_scan_pass(limits, bytes + at, bytes + len, &elements);
+        if (end) {
+            f->elements += elements;
+            f->at[++f->part] = (uint64_t)(end - bytes);
+            return LN_OK;
+        }
+    }
+    err = ln_framer_run(&f->framer, limits, bytes + at, len - at);
+    if (err) return err;
+    f->elements += f->framer.elements;
+    f->at[++f->part] = at + f->framer.at;
+    ln_framer_init(&f->framer);
+    return LN_OK;
+}
+
 int ln_forward_frame_run(ln_forward_frame *f, const ln_limits *limits, const uint8_t *bytes, size_t len) {
     int err = f->begun ? LN_OK : begin(f, bytes, len);
     while (!err && f->part < f->parts) {
@@ -34,11 +55,7 @@ int ln_forward_frame_run(ln_forward_frame *f, const ln_limits *limits, const uin
         left.record_bytes -= at + others; /* each part still to come is at least one byte */
         if (f->elements > limits->elements) return LN_EELEMENTS;
         left.elements -= (uint32_t)f->elements;
-        err = ln_framer_run(&f->framer, &left, bytes + at, len - at);
-        if (err) break;
-        f->elements += f->framer.elements;
-        f->at[++f->part] = at + f->framer.at;
-        ln_framer_init(&f->framer);
+        err = run_part(f, &left, at, bytes, len);
     }
     return err;
 }
