@@ -41,6 +41,7 @@ static uint64_t event_time(int64_t time_us) {
 }
 
 int ln_chunk_add(ln_chunk *c, int64_t time_us, const uint8_t *value, size_t len, int is_map) {
+    static const uint8_t wrapped[] = {0x81, 0xa5, 'v', 'a', 'l', 'u', 'e'};
     uint8_t *to = ln_buf_reserve(&c->message, LN_CHUNK_ENTRY + len);
     if (!to) {
         c->message.failed = 0;
@@ -50,8 +51,8 @@ int ln_chunk_add(ln_chunk *c, int64_t time_us, const uint8_t *value, size_t len,
     *to++ = 0xd7;
     to = ln_pack_be(to, 0, event_time(time_us), 8);
     if (!is_map) {
-        memcpy(to, "\x81\xa5value", 7);
-        to += 7;
+        memcpy(to, wrapped, sizeof wrapped);
+        to += sizeof wrapped;
     }
     memcpy(to, value, len);
     c->message.len = (size_t)(to + len - c->message.data);

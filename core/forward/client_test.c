@@ -1,5 +1,5 @@
-/* The sending side: chunks, acknowledgements, connections that break, and a queue that is full. What it sends is read by
- * the receiving side. */
+/* The sending side: chunks, acknowledgements, connections that break, and a queue that is full. What it sends is read
+ * by the receiving side. */
 #include "base/test_random.h"
 #include "forward/test_pair.h"
 
@@ -253,8 +253,7 @@ static void halves_are_forgotten(void) {
     pair_close(&p);
 }
 
-/* Connections break at random moments: without acknowledged chunks being lost, and each value arrives at least once, for
- * the first time in order. */
+/* Connections break at random moments: each value arrives at least once all the same, for the first time in order. */
 static void connections_that_break_at_random(void) {
     test_random r = {.state = 5};
     ln_mem heap;

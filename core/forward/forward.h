@@ -1,7 +1,7 @@
 /* The receiving side of Fluent Forward v1, for one connection, without sockets and clocks: bytes go in, messages of
  * records, replies and at last a reason to close come out. The owner reads the socket into ln_forward_space, asks
  * ln_forward_next for what has come, moves the records of a message into a reader with ln_forward_read, writes what
- * ln_forward_replies holds, and says with ln_forward_accepted which messages are in the engine, which acknowledges them.
+ * ln_forward_replies holds, and says with ln_forward_accepted which messages are in the engine, to acknowledge them.
  *
  * Records come out as whole msgpack maps, fit for ln_reader: the sender's pairs as they were, then `$time`, a msgpack
  * timestamp (or null where the sender's time is none), and `$tag`, a text. A sender's own fields of these names do not
@@ -10,8 +10,8 @@
  * Invariant: a message is taken whole or not at all: nothing of it comes out before all of it is in hand and checked.
  * What comes out depends on the bytes alone, not on how they were split. Each record fits config.limits, so that a
  * reader with the same limits accepts it. No more is held than one message, one piece of inflated entries with one
- * record (each in a buffer of up to twice the size), the ids of `unaccepted_max` chunks, and LN_FORWARD_REPLIES bytes of
- * replies; quiet connections hold little. */
+ * record (each in a buffer of up to twice the size), the ids of `unaccepted_max` chunks, and LN_FORWARD_REPLIES bytes
+ * of replies; quiet connections hold little. */
 #ifndef LN_FORWARD_FORWARD_H
 #define LN_FORWARD_FORWARD_H
 

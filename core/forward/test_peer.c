@@ -1,5 +1,5 @@
-/* A peer for clients and servers of others, with blocking sockets on loopback: it shows that the wire is understood, and
- * is no server.
+/* A peer for clients and servers of others, with blocking sockets on loopback: it shows that the wire is understood,
+ * and is no server.
  *
  *   forward_peer listen CONNECTIONS [SETTING...]   writes the records of so many connections, one after the other, to
  *                                                  standard output; the port is the first line of standard error

@@ -50,8 +50,8 @@ int ln_framer_run(ln_framer *f, const ln_limits *limits, const uint8_t *record, 
 const uint8_t *ln_scan_project(const ln_fields *fields, const ln_limits *limits, const uint8_t *p, const uint8_t *end,
                                ln_value *const *column, uint32_t row, uint8_t *malformed);
 
-/* Passes the value at `p` and counts the values in it: its end; NULL where it is not whole or is bad, by the same rules.
- * Nothing beyond `end` is read. */
+/* Passes the value at `p` and counts the values in it: its end; NULL where it is not whole or is bad, by the same
+ * rules. Nothing beyond `end` is read. */
 const uint8_t *ln_scan_pass(const ln_limits *limits, const uint8_t *p, const uint8_t *end, uint32_t *elements);
 
 #endif
