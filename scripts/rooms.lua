@@ -9,6 +9,7 @@ local rooms = {
   window = { "base" },
   egress = { "base", "window/pane.h" },
   host = { "base", "ingest", "window", "egress" },
+  forward = { "base", "ingest/scan.h" },
   cli = {}, -- the program uses what any C host can use
 }
 
@@ -18,7 +19,9 @@ local libraries = {
   ["ev.h"] = { "cli" },
   ["simdjson.h"] = { "ingest" },
   ["xxhash.h"] = { "base", "ingest", "window" },
-  ["msgpack.h"] = { "base", "ingest", "egress" },
+  ["msgpack.h"] = { "base", "ingest", "egress", "forward" },
+  ["sodium.h"] = { "forward" },
+  ["zlib.h"] = { "forward" },
 }
 
 -- Modules of lua/lunette/: what each may require beside its own parts. The first rows read a script and know no engine,

@@ -261,3 +261,11 @@ const uint8_t *ln_scan_project(const ln_fields *fields, const ln_limits *limits,
     p = fields->root && ln_scan_is_map(*p) ? project_root(&s, fields->root, p, column, row) : skip(&s, p);
     return p && p <= end && (uint64_t)(p - record) <= limits->record_bytes ? p : NULL;
 }
+
+const uint8_t *ln_scan_pass(const ln_limits *limits, const uint8_t *p, const uint8_t *end, uint32_t *elements) {
+    const uint8_t *value = p;
+    scan s = {.end = end, .nesting = limits->nesting, .elements = limits->elements};
+    p = skip(&s, p);
+    *elements = limits->elements - s.elements;
+    return p && p <= end && (uint64_t)(p - value) <= limits->record_bytes ? p : NULL;
+}

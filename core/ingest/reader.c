@@ -8,22 +8,11 @@
 
 enum { ROWS_DEFAULT = 1024, IN_BYTES_MIN = 4096 };
 
-static ln_limits limits_stated(const ln_limits *limits) {
-    ln_limits l = limits ? *limits : (ln_limits){0};
-    if (!l.record_bytes) l.record_bytes = 4 << 20;
-    if (l.record_bytes > 1 << 30) l.record_bytes = 1 << 30;
-    if (!l.nesting) l.nesting = 32;
-    if (l.nesting > LN_NESTING_MAX) l.nesting = LN_NESTING_MAX;
-    if (!l.elements) l.elements = 65536;
-    if (l.elements > INT32_MAX) l.elements = INT32_MAX;
-    return l;
-}
-
 ln_reader *ln_reader_new_with(ln_mem *mem, int format, const ln_limits *limits, uint32_t rows_max) {
     ln_reader *r = ln_mem_zero(mem, sizeof *r);
     if (!r) return NULL;
     r->mem = mem;
-    r->limits = limits_stated(limits);
+    r->limits = ln_limits_stated(limits);
     r->format_stated = format;
     r->rows_max = rows_max ? rows_max : ROWS_DEFAULT;
     ln_fields_init(&r->fields, mem);

@@ -3,6 +3,17 @@
 
 #include "base/msgpack.h"
 
+ln_limits ln_limits_stated(const ln_limits *limits) {
+    ln_limits l = limits ? *limits : (ln_limits){0};
+    if (!l.record_bytes) l.record_bytes = 4 << 20;
+    if (l.record_bytes > 1 << 30) l.record_bytes = 1 << 30;
+    if (!l.nesting) l.nesting = 32;
+    if (l.nesting > LN_NESTING_MAX) l.nesting = LN_NESTING_MAX;
+    if (!l.elements) l.elements = 65536;
+    if (l.elements > INT32_MAX) l.elements = INT32_MAX;
+    return l;
+}
+
 void ln_framer_init(ln_framer *f) {
     f->at = 0;
     f->owed = 1;

@@ -20,6 +20,9 @@ enum {
     LN_SCAN_PAD = 64 /* bytes that the projector may read beyond the end of what it is given; their content is free */
 };
 
+/* The limits of one record with what is not stated, or NULL, at its default, and none beyond what can be held. */
+ln_limits ln_limits_stated(const ln_limits *limits);
+
 /* True for the first byte of a map. */
 static inline int ln_scan_is_map(uint8_t b) { return (b & 0xf0) == 0x80 || b == 0xde || b == 0xdf; }
 
@@ -46,5 +49,9 @@ int ln_framer_run(ln_framer *f, const ln_limits *limits, const uint8_t *record, 
  * beyond `end` must be readable. */
 const uint8_t *ln_scan_project(const ln_fields *fields, const ln_limits *limits, const uint8_t *p, const uint8_t *end,
                                ln_value *const *column, uint32_t row, uint8_t *malformed);
+
+/* Passes the value at `p` and counts the values in it: its end; NULL where it is not whole or is bad, by the same
+ * rules. Nothing beyond `end` is read. */
+const uint8_t *ln_scan_pass(const ln_limits *limits, const uint8_t *p, const uint8_t *end, uint32_t *elements);
 
 #endif

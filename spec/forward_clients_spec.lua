@@ -1,0 +1,96 @@
+--- Fluent Forward with clients and servers of others: @fluent-org/logger and fluent-logger of npm, Debian's
+-- python3-fluent-logger. Records go on into a pipeline by their time and tag.
+local clients = require "spec.support.clients"
+
+-- Five records of tag app.x from 1700000001 s on, in the minute that begins at 1699999980 s.
+local PANE = '{"key":"app.x","start":1699999980000,"end":1700000040000,"pane":0,"timing":"on_time","final":true,'
+  .. '"value":{"first":{"ext":-1,"data":"%s"},"n":5,"sum":15}}\n'
+local FIVE_NS = PANE:format "AAAAFGVT8QE="
+
+setup(clients.install)
+before_each(clients.prepare)
+after_each(clients.clear)
+
+local function acknowledges(settings, client, pane)
+  local r = clients.listen(settings, client)
+  assert.same({ 0, pane or FIVE_NS, "acknowledged\n" }, { r.code, r.out, r.client })
+  assert.truthy(r.peer:find "\n5 records\n", r.peer)
+end
+
+local function denies(settings, client, why)
+  local r = clients.listen(settings, client)
+  assert.same({ 1, "" }, { r.code, r.out })
+  assert.truthy(r.peer:find(why, 1, true), r.peer)
+  assert.truthy(r.peer:find "\n0 records\n", r.peer)
+end
+
+for _, name in ipairs { "fluent_org", "fluent_logger" } do
+  local run = ("node $CLIENTS/%s.js $PORT "):format(name)
+
+  describe(name .. " as a client", function()
+    it("is understood in every mode, and told what has arrived", function()
+      for _, mode in ipairs { "Message", "PackedForward", "CompressedPackedForward" } do
+        acknowledges("", run .. mode)
+      end
+      if name == "fluent_org" then acknowledges("", run .. "Forward") end
+    end)
+
+    it("is let in with the shared key, and with a user and his password", function()
+      acknowledges("key=secret", run .. "PackedForward secret")
+      acknowledges("key=secret user=ann:pass", run .. "PackedForward secret ann pass")
+      acknowledges("user=ann:pass", run .. "Message '' ann pass")
+    end)
+
+    it("is not let in with another key or password", function()
+      denies("key=secret", run .. "Message Secret", "closed: byte 0: shared key mismatch")
+      denies("key=secret user=ann:pass", run .. "Message secret ann word", "closed: byte 0: username/password mismatch")
+      denies("user=ann:pass", run .. "Message '' ann word", "closed: byte 0: username/password mismatch")
+    end)
+
+    it("is not let in without a handshake where one is asked for", function()
+      for _, settings in ipairs { "key=secret", "user=ann:pass" } do
+        local r = clients.listen(settings, run .. "Message")
+        assert.equal("", r.out)
+        assert.truthy(r.peer:find("a PING must come first", 1, true), r.peer)
+      end
+    end)
+  end)
+end
+
+describe("python3-fluent-logger as a client", function()
+  it("is understood, in seconds and in nanoseconds", function()
+    local run = "/usr/bin/python3 $CLIENTS/fluent_sender.py $PORT "
+    local seconds, precise = clients.listen("", run), clients.listen("", run .. "precise")
+    assert.same({ 0, PANE:format "AAAAAGVT8QE=", "" }, { seconds.code, seconds.out, seconds.client })
+    assert.same({ 0, PANE:format "dzWUAGVT8QE=", "" }, { precise.code, precise.out, precise.client })
+  end)
+end)
+
+describe("@fluent-org/logger as a server", function()
+  local ENTRIES = '["panes",{"k":1}]\n["panes",{"k":2}]\n["panes",{"k":3}]\n'
+
+  local function takes(settings, arguments, acknowledged)
+    local r = clients.send(settings, arguments)
+    assert.same({ 0, ENTRIES }, { r.code, r.out })
+    assert.truthy(r.err:find(acknowledged .. " acknowledged\n", 1, true), r.err)
+  end
+
+  it("takes our chunks, plain and compressed, and acknowledges them", function()
+    takes("", "", 1)
+    takes("gzip", "", 1)
+    takes("gzip fast", "", 0)
+  end)
+
+  it("lets us in with the shared key, and with a user and his password", function()
+    takes("key=secret", "secret", 1)
+    takes("key=secret user=ann:pass", "secret ann pass", 1)
+  end)
+
+  it("is told apart from one that does not let us in", function()
+    for settings, arguments in pairs { ["key=wrong"] = "secret", ["key=secret user=ann:word"] = "secret ann pass" } do
+      local r = clients.send(settings, arguments)
+      assert.same({ 1, "" }, { r.code, r.out })
+      assert.truthy(r.err:find("the peer refuses the shared key, the user or the password", 1, true), r.err)
+    end
+  end)
+end)
