@@ -6,8 +6,8 @@ local single = require "spec.support.single"
 local run, values = single.run, single.values
 
 describe("past limits.state_bytes", function()
-  local LIMIT = 30000
-  local MOST = LIMIT + 8192 -- what the window that comes to the limit still needs, and tables that have to grow for it
+  local LIMIT = 60000
+  local MOST = LIMIT + 16384 -- what the window that comes to the limit still needs: chunks, and tables that grow
   local kinds = {
     tumbling = "ln.tumbling(1000)", hopping = "ln.hopping(1000, 500)", session = "ln.session(1000)",
     ["global"] = "ln.global()",
@@ -65,7 +65,7 @@ describe("past limits.state_bytes", function()
     local records = {}
     for i = 1, 1000 do records[i] = { t = i, k = "key " .. i % 7 } end
     local r = run([[window = ln.session(1000, { max = 5000 }), watermark = { delay = 10000 },
-      limits = { state_bytes = 30000 }]], records, { on_stats = function(s) most = math.max(most, s.state_bytes) end })
+      limits = { state_bytes = 60000 }]], records, { on_stats = function(s) most = math.max(most, s.state_bytes) end })
     assert.is_true(r.stats[1].rejected.limit > 100)
     assert.is_true(r.stats[1].aggregated > 50)
     assert.is_true(most <= MOST, "state_bytes came to " .. most)
@@ -77,7 +77,7 @@ describe("past limits.state_bytes", function()
       local ln = require "lunette"
       return ln.pipeline { time = { field = "t" }, key = "k", window = ln.hopping(1000, 100),
         watermark = { delay = 10000 },
-        aggregate = { n = ln.count() }, limits = { state_bytes = 30000 } }]]
+        aggregate = { n = ln.count() }, limits = { state_bytes = 60000 } }]]
     local r = engine.open(script)
     r:feed '{"t":0,"k":"mine"}\n'
     for i = 1, 1000 do r:feed(('{"t":0,"k":"key %d"}\n'):format(i)) end

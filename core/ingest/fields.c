@@ -32,13 +32,21 @@ const ln_name *ln_level_find(const ln_level *level, const uint8_t *text, size_t 
     return name && (name->below || name->column >= 0) ? name : NULL;
 }
 
-void ln_guess_set(ln_guess *g, const uint8_t *text, uint32_t bytes, const ln_name *name) {
+/* The bit of a name's column, by its place in the level's list. */
+static uint64_t bit_of(const ln_level *level, const ln_name *name) {
+    for (uint32_t i = 0; name && i < level->columns && i < 64; i++)
+        if (level->column[i] == name->column) return UINT64_C(1) << i;
+    return 0;
+}
+
+void ln_guess_set(ln_level *level, ln_guess *g, const uint8_t *text, uint32_t bytes, const ln_name *name) {
     memset(g->word, 0, sizeof g->word);
     memset(g->mask, 0, sizeof g->mask);
     memcpy(g->word, text, bytes);
     memset(g->mask, 0xff, bytes);
     g->bytes = bytes;
     g->name = name;
+    g->bit = bit_of(level, name);
     g->column = !name ? LN_GUESS_PASS : name->below ? LN_GUESS_CARE : name->column;
 }
 
@@ -46,7 +54,7 @@ void ln_guess_set(ln_guess *g, const uint8_t *text, uint32_t bytes, const ln_nam
 static void forget(ln_level *level) {
     static const uint8_t nothing = 0xc1;
     for (int i = 0; i < LN_LEVEL_GUESSES; i++) {
-        ln_guess_set(&level->guess[i], &nothing, 1, NULL);
+        ln_guess_set(level, &level->guess[i], &nothing, 1, NULL);
         level->guess[i].bytes = 0;
         level->guess[i].column = LN_GUESS_CARE;
     }
@@ -99,6 +107,7 @@ static ln_name *path_get(ln_fields *f, const uint8_t *path, const uint8_t *end, 
 static void path_note(ln_fields *f, const uint8_t *path, const uint8_t *end, uint16_t column) {
     for (ln_level *level = f->root;;) {
         size_t len = name_len(path, end);
+        if (level->columns < 64) level->all |= UINT64_C(1) << level->columns;
         level->column[level->columns++] = column;
         forget(level);
         if (path + len == end) return;

@@ -34,6 +34,7 @@ typedef struct ln_guess {
     uint64_t mask[LN_GUESS_BYTES / 8]; /* ones where `word` counts */
     const ln_name *name;               /* NULL: nobody asks for it */
     int32_t column;                    /* of a field that nothing inside of is asked for */
+    uint64_t bit;                      /* of that column, in the level's `all` */
     uint32_t bytes;                    /* head and name */
 } ln_guess;
 
@@ -43,6 +44,7 @@ struct ln_level {
     ln_name *chain[LN_LEVEL_CHAINS];
     uint16_t column[LN_FIELDS_MAX]; /* of all fields in this map and the maps inside it */
     uint32_t columns;
+    uint64_t all;  /* a bit for each column, where there are at most 64 */
     uint32_t wild; /* records yet to come before one is taken for flat again */
     ln_guess guess[LN_LEVEL_GUESSES];
 };
@@ -63,7 +65,7 @@ int ln_fields_add(ln_fields *f, const char *path, size_t len);
 /* The name in this level; NULL where nobody asks for it. */
 const ln_name *ln_level_find(const ln_level *level, const uint8_t *text, size_t len);
 /* Makes `g` stand for a short text: `text` with its one byte of head before it, `bytes` in all. */
-void ln_guess_set(ln_guess *g, const uint8_t *text, uint32_t bytes, const ln_name *name);
+void ln_guess_set(ln_level *level, ln_guess *g, const uint8_t *text, uint32_t bytes, const ln_name *name);
 
 static inline uint64_t ln_guess_load(const uint8_t *p) {
     uint64_t x;

@@ -135,7 +135,7 @@ static const uint8_t *name_slow(scan *s, ln_level *level, ln_guess *g, const uin
     if (v.type != LN_TEXT) return skip(s, p);
     if (v.len > (size_t)(s->end - text)) return NULL;
     *name = ln_level_find(level, text, v.len);
-    if (text == p + 1) ln_guess_set(g, p, v.len + 1, *name); /* a head of one byte: at most 31 behind it */
+    if (text == p + 1) ln_guess_set(level, g, p, v.len + 1, *name); /* a head of one byte: at most 31 behind it */
     return text + v.len;
 }
 
@@ -206,6 +206,8 @@ static const uint8_t *project_flat(const scan *s, const ln_level *level, const u
                                    uint32_t row) {
     uint32_t fields = *p++ & 15;
     const ln_guess *g = level->guess, *stop = g + fields;
+    uint64_t seen = 0;
+    if (level->columns > 64) return NULL;
     if (s->nesting == 0 || 2 * fields > s->elements) return NULL;
     for (; g < stop; g++) {
         ln_value *v;
@@ -218,6 +220,7 @@ static const uint8_t *project_flat(const scan *s, const ln_level *level, const u
         }
         if (g->column == LN_GUESS_CARE) return NULL;
         v = &column[g->column][row];
+        seen |= g->bit;
         if (*p == 0xcb) {
             set(v, LN_DOUBLE, 0, ln_be64(p + 1));
             p += 9;
@@ -233,6 +236,8 @@ static const uint8_t *project_flat(const scan *s, const ln_level *level, const u
             return NULL;
         }
     }
+    for (uint32_t i = 0; seen != level->all && i < level->columns; i++)
+        if (!(seen >> i & 1)) set(&column[level->column[i]][row], LN_MISSING, 0, 0);
     return p;
 }
 
@@ -246,8 +251,8 @@ static inline const uint8_t *project_root(scan *s, ln_level *level, const uint8_
         const uint8_t *end = project_flat(s, level, p, column, row);
         if (LN_LIKELY(end != NULL)) return end;
         level->wild = WILD;
-        clear(level, column, row);
     }
+    clear(level, column, row);
     return project_map(s, level, p, column, row);
 }
 
@@ -257,8 +262,12 @@ const uint8_t *ln_scan_project(const ln_fields *fields, const ln_limits *limits,
     scan s = {.end = end, .nesting = limits->nesting, .elements = limits->elements};
     if (p >= end) return NULL;
     *malformed = ln_scan_is_map(*p) ? LN_OK : LN_EINVALID;
-    if (fields->root) clear(fields->root, column, row);
-    p = fields->root && ln_scan_is_map(*p) ? project_root(&s, fields->root, p, column, row) : skip(&s, p);
+    if (fields->root && ln_scan_is_map(*p)) {
+        p = project_root(&s, fields->root, p, column, row);
+    } else {
+        if (fields->root) clear(fields->root, column, row);
+        p = skip(&s, p);
+    }
     return p && p <= end && (uint64_t)(p - record) <= limits->record_bytes ? p : NULL;
 }
 

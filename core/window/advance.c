@@ -73,7 +73,7 @@ int ln_advance_clock_begin(ln_engine *e, int64_t to_us) {
     if (e->clock_every && (crosses(e, &e->plan.early, 0) || crosses(e, &e->plan.late, 0))) return walk_all(e, 0);
     while (e->alarms.count && ln_heap_least(&e->alarms) <= to_us) {
         ln_cell *c = ln_heap_remove(&e->alarms, 0);
-        c->alarm_us = LN_FUTURE;
+        ln_cell_rare(e, c)->alarm_us = LN_FUTURE;
         if (walk_add(e, c) < 0) return -1;
     }
     walk_sort(e);
@@ -104,7 +104,7 @@ static int follow(ln_engine *e, ln_cell_key *key, int64_t start_us, int64_t run)
     if (ln_cells_find(&key->open, next_us, end_us, &at)) return 0;
     c = ln_store_open(e, key, at, next_us, end_us);
     if (!c) return -1;
-    c->run = run;
+    ln_cell_rare(e, c)->run = run;
     c->on_time_done = 0;
     return ln_store_file(e, c);
 }
@@ -119,12 +119,13 @@ static int expire(ln_engine *e, ln_cell *c) {
 /* What the move does to one window that it completes, or expires, or both. */
 static int pass(ln_engine *e, ln_cell *c) {
     ln_cell_key *key = c->key;
-    int64_t start_us = c->start_us, run = c->nonempty ? 1 : c->run + 1;
+    int64_t start_us = c->start_us, run = 0;
     int completed = c->bucket->owner == &e->completing, fills = completed && e->plan.fill && e->to_us < LN_FUTURE;
     if (completed) {
         c->on_time_done = 1;
         if (ln_fire(e, c, LN_ON_TIME) < 0) return -1;
     }
+    if (fills) run = c->nonempty ? 1 : ln_cell_rare(e, c)->run + 1;
     e->join.key = fills ? key : NULL; /* held, until its next window stands open */
     if (ln_engine_expiry(e, c->end_us) <= e->to_us) {
         if (expire(e, c) < 0) return -1;

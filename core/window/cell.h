@@ -16,16 +16,19 @@ typedef struct ln_kept {
     uint32_t handle;
 } ln_kept;
 
-/* What a window must remember of panes, its own and those of windows it has absorbed. Apart from the rest of a cell,
- * since most never come to it. */
-typedef struct ln_past {
+/* What only some pipelines ask of their windows: to remember panes, their own and those of windows they have absorbed,
+ * to be called by the clock, to count those filled in. Behind the rest of a cell, where a pipeline does. */
+typedef struct ln_rare {
     ln_kept last;      /* the pane before, where it may be withdrawn */
     ln_kept *absorbed; /* last panes of absorbed windows, not yet withdrawn (or, discarding, not yet named) */
     size_t absorbed_count, absorbed_cap;
-} ln_past;
+    int64_t alarm_us; /* the clock for which it is filed among the alarms; LN_FUTURE: not filed */
+    size_t alarm_at;  /* its place in the heap of alarms */
+    int64_t run;      /* fill: empty windows in a row up to here */
+} ln_rare;
 
 /* Takes a kept pane over; 0, or -1 where memory is short. */
-int ln_past_absorb(ln_past *into, ln_mem *mem, ln_kept *kept);
+int ln_rare_absorb(ln_rare *into, ln_mem *mem, ln_kept *kept);
 
 struct ln_cell {
     int64_t start_us, end_us; /* first, as in ln_span */
@@ -34,19 +37,17 @@ struct ln_cell {
     ln_since since;
     struct ln_bucket *bucket; /* where it waits for W */
     ln_cell *before, *after;  /* its neighbours there */
-    int64_t alarm_us;         /* the clock for which it is filed among the alarms; LN_FUTURE: not filed */
-    size_t alarm_at;          /* its place in the heap of alarms */
-    int64_t run;              /* fill: empty windows in a row up to here */
+    uint32_t id;              /* among all cells */
     uint32_t index;           /* of the next pane */
     uint32_t slot;            /* of its folds in the driver; 0 where there are none */
     uint8_t on_time_done;     /* completed, or opened behind W */
     uint8_t shown;            /* a pane has left */
     uint8_t last_final;       /* and the last one was final */
     uint8_t nonempty;         /* some record came */
-    uint8_t has_past;         /* its ln_past holds something */
+    uint8_t has_past;         /* its ln_rare holds panes */
     uint8_t over;             /* a distinct has passed its limit, and that has been counted */
     _Alignas(8) uint8_t state
-        []; /* two ln_trigger_state where triggers keep any, then the aggregates, then where there is any its ln_past */
+        []; /* two ln_trigger_state where triggers keep any, then the aggregates, then where there is any its ln_rare */
 };
 
 #endif

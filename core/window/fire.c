@@ -105,7 +105,7 @@ static int by_start(const void *a, const void *b) {
 }
 
 /* Discarding: what absorbed windows have shown stands, and the pane names their starts, each once. */
-static int name_absorbed(ln_engine *e, const ln_past *past, ln_pane *pane) {
+static int name_absorbed(ln_engine *e, const ln_rare *past, ln_pane *pane) {
     if (ln_mem_grow(&e->mem, &e->absorbed_us, &e->absorbed_cap, past->absorbed_count, sizeof(int64_t)) < 0) return -1;
     for (size_t i = 0; i < past->absorbed_count; i++) {
         int64_t start_us = past->absorbed[i].start_us;
@@ -116,7 +116,7 @@ static int name_absorbed(ln_engine *e, const ln_past *past, ln_pane *pane) {
     return 0;
 }
 
-static int settle_absorbed(ln_engine *e, ln_past *past, ln_pane *pane) {
+static int settle_absorbed(ln_engine *e, ln_rare *past, ln_pane *pane) {
     if (past->absorbed_count == 0) return 0;
     qsort(past->absorbed, past->absorbed_count, sizeof *past->absorbed, by_start);
     if (e->plan.panes == LN_DISCARDING && name_absorbed(e, past, pane) < 0) return -1;
@@ -132,7 +132,7 @@ static int settle_absorbed(ln_engine *e, ln_past *past, ln_pane *pane) {
  * one. A final pane stands: its window is on its way out. */
 static int keep(ln_engine *e, ln_cell *c, const ln_pane *pane, uint32_t *handle) {
     int withdrawn = e->plan.panes == LN_RETRACTING || (e->plan.merging && e->plan.panes == LN_ACCUMULATING);
-    ln_past *past = ln_cell_past(e, c);
+    ln_rare *past = ln_cell_rare(e, c);
     *handle = 0;
     if (pane->final || !(withdrawn || e->plan.merging)) return 0;
     c->has_past = 1;
@@ -157,8 +157,8 @@ int ln_fire(ln_engine *e, ln_cell *c, int timing) {
     uint32_t handle;
     fill(e, c, &pane);
     pane.timing = (uint8_t)timing;
-    if (c->has_past && settle_absorbed(e, ln_cell_past(e, c), &pane) < 0) return ln_engine_fail(e, LN_ENOMEM, "a pane");
-    if (e->plan.panes == LN_RETRACTING && c->shown && withdraw(e, &ln_cell_past(e, c)->last) < 0) return -1;
+    if (c->has_past && settle_absorbed(e, ln_cell_rare(e, c), &pane) < 0) return ln_engine_fail(e, LN_ENOMEM, "a pane");
+    if (e->plan.panes == LN_RETRACTING && c->shown && withdraw(e, &ln_cell_rare(e, c)->last) < 0) return -1;
     if (keep(e, c, &pane, &handle) < 0) return ln_engine_fail(e, LN_ENOMEM, "a pane");
     if (send_pane(e, &pane, c->slot, handle) < 0) return -1;
     if (e->plan.panes == LN_DISCARDING) ln_fire_empty(e, c);
@@ -216,11 +216,12 @@ uint64_t ln_offer_whens(ln_engine *e, ln_cell *c) {
 /* Files the window for that clock. One that is filed for an earlier one stays there, and is filed anew when that
  * comes. */
 static int set_alarm(ln_engine *e, ln_cell *c, int64_t at_us) {
-    int filed = c->alarm_us != LN_FUTURE;
-    if (at_us >= c->alarm_us) return 0;
-    if (filed) ln_heap_move(&e->alarms, c->alarm_at, at_us);
+    ln_rare *r = ln_cell_rare(e, c);
+    int filed = r->alarm_us != LN_FUTURE;
+    if (at_us >= r->alarm_us) return 0;
+    if (filed) ln_heap_move(&e->alarms, r->alarm_at, at_us);
     else if (ln_heap_add(&e->alarms, at_us, 0, c) < 0) return ln_engine_fail(e, LN_ENOMEM, "a delay");
-    c->alarm_us = at_us;
+    r->alarm_us = at_us;
     return 0;
 }
 

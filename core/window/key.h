@@ -28,9 +28,10 @@ typedef struct ln_key {
 /* A key whose windows have a cell each. */
 typedef struct ln_cell_key {
     ln_key key;
-    ln_cells open;     /* windows, in order of (start, end) */
-    ln_extents closed; /* of expired windows, where they count */
-    uint32_t waiting;  /* records that wait for W: sessions with a maximum */
+    ln_cells open;    /* windows, in order of (start, end) */
+    uint32_t waiting; /* records that wait for W: sessions with a maximum */
+    /* What follows is there only where expired windows leave their extents. */
+    ln_extents closed;
 } ln_cell_key;
 
 static inline const uint8_t *ln_key_bytes(const ln_key *key) {
@@ -136,9 +137,5 @@ static inline void ln_keys_wake(ln_keys *k, ln_key *key) {
 }
 /* Forgets every key that rests. */
 void ln_keys_trim(ln_keys *k);
-
-static inline int ln_key_idle(const ln_cell_key *key) {
-    return key->open.count == 0 && key->closed.count == 0 && key->waiting == 0;
-}
 
 #endif

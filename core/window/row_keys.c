@@ -66,7 +66,7 @@ static void look_ahead(ln_engine *e) {
     uint32_t end = e->rows.batch->rows - e->row > AHEAD ? e->row + AHEAD : e->rows.batch->rows;
     for (uint32_t r = e->row; r < end; r++) {
         uint32_t likely = ln_keys_likely(&e->keys, e->row_key[r].hash);
-        if (likely != LN_KEY_NONE) prefetch(ln_keys_at(&e->keys, likely), sizeof(ln_cell_key));
+        if (likely != LN_KEY_NONE) prefetch(ln_keys_at(&e->keys, likely), e->keys.slab.entry_bytes);
     }
     for (uint32_t r = e->row; r < end; r++) {
         ln_key_of_row *own = &e->row_key[r];
@@ -74,7 +74,7 @@ static void look_ahead(ln_engine *e) {
         own->id = own->bytes ? ln_keys_find(&e->keys, own->hash, own->bytes, own->len) : LN_KEY_NONE;
         if (own->id == LN_KEY_NONE) continue;
         key = (const ln_cell_key *)(const void *)ln_keys_at(&e->keys, own->id);
-        if (key->open.count) prefetch(ln_cells_span(&key->open, key->open.count - 1), sizeof(ln_cell) + e->past_at);
+        if (key->open.count) prefetch(ln_cells_span(&key->open, key->open.count - 1), sizeof(ln_cell) + e->rare_at);
     }
     e->ahead = end;
     e->ahead_forgotten = e->keys.forgotten;

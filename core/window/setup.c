@@ -32,6 +32,8 @@ static void free_plan(ln_engine *e) {
     ln_mem_free(&e->mem, (void *)(uintptr_t)e->plan.name, e->plan.name_len + 1);
 }
 
+enum { LINE = 64 }; /* of the processor's cache: cells begin on one */
+
 static uint32_t round_up(uint32_t n, uint32_t to) { return (n + to - 1) / to * to; }
 
 /* What a row and a key of the grid take. */
@@ -48,7 +50,7 @@ static void lay_out_grid(ln_engine *e) {
 }
 
 static size_t key_bytes(const ln_engine *e) {
-    if (!e->sliced) return sizeof(ln_cell_key);
+    if (!e->sliced) return e->extents ? sizeof(ln_cell_key) : offsetof(ln_cell_key, closed);
     return e->grid.hopping ? sizeof(ln_hop_key) + round_up(e->states.bytes, 8) : sizeof(ln_key);
 }
 
@@ -61,10 +63,11 @@ static int lay_out(ln_engine *e) {
     e->stateful = ln_trigger_stateful(&p->early) || ln_trigger_stateful(&p->late);
     if (e->stateful) e->states_at = 2 * sizeof(ln_trigger_state);
     for (uint32_t i = 0; i < p->aggregates; i++) e->folds += p->aggregate[i].kind == LN_FOLD;
-    e->past_at = e->states_at + round_up(e->states.bytes, 8);
-    e->cell_bytes = (uint32_t)sizeof(ln_cell) + e->past_at;
-    if (p->panes == LN_RETRACTING || p->merging) e->cell_bytes += (uint32_t)sizeof(ln_past);
-    e->sliced = p->slice_us > 0;
+    e->rare_at = e->states_at + round_up(e->states.bytes, 8);
+    e->cell_bytes = (uint32_t)sizeof(ln_cell) + e->rare_at;
+    if (p->panes == LN_RETRACTING || p->merging || p->fill || e->clock_delays)
+        e->cell_bytes += (uint32_t)sizeof(ln_rare);
+    e->cell_bytes = round_up(e->cell_bytes, LINE);
     if (!e->sliced) return 0;
     lay_out_grid(e);
     e->cell_bytes = (uint32_t)(e->grid.row_bytes + key_bytes(e)); /* what another window may take */
@@ -105,12 +108,17 @@ ln_engine *ln_engine_new_with(const ln_plan *plan, const ln_sink *sink, const ln
     e->rows.mem.resize = mem->resize;
     e->rows.mem.ctx = mem->ctx;
     e->source_mem = e->rows.mem;
-    if (copy_plan(e, plan) < 0 || lay_out(e) < 0) {
+    if (copy_plan(e, plan) < 0) {
         ln_engine_delete(e);
         return NULL;
     }
-    survey_triggers(e);
+    e->sliced = plan->slice_us > 0;
     e->extents = plan->merging || plan->max_us >= 0;
+    survey_triggers(e);
+    if (lay_out(e) < 0) {
+        ln_engine_delete(e);
+        return NULL;
+    }
     e->shape.unit = plan->unit;
     e->shape.aggregate = e->plan.aggregate;
     e->shape.aggregates = plan->aggregates;
@@ -121,12 +129,12 @@ ln_engine *ln_engine_new_with(const ln_plan *plan, const ln_sink *sink, const ln
     e->now_us = e->clock_us = LN_PAST;
     e->tally = (ln_tally){.mem = &e->mem, .distinct_max = plan->limits.distinct_values, .seed = plan->hash_seed};
     ln_buf_init(&e->tally.scratch, &e->mem);
-    ln_pool_init(&e->cell_pool, &e->mem, e->cell_bytes);
+    ln_slab_init(&e->cell_slab, &e->mem, e->cell_bytes);
     ln_keys_init(&e->keys, &e->mem, key_bytes(e), plan->hash_seed);
     ln_watermark_init(&e->watermark, &e->plan, &e->source_mem);
     ln_deadlines_init(&e->completing, &e->mem, &e->rows.mem, mixed, span_of(plan));
     ln_deadlines_init(&e->expiring, &e->mem, &e->rows.mem, mixed, span_of(plan));
-    ln_heap_init(&e->alarms, &e->mem, offsetof(ln_cell, alarm_at));
+    ln_heap_init(&e->alarms, &e->mem, sizeof(ln_cell) + e->rare_at + offsetof(ln_rare, alarm_at));
     ln_heap_init(&e->waiting, &e->mem, LN_HEAP_NO_PLACE);
     ln_buf_init(&e->staged, &e->rows.mem);
     ln_buf_init(&e->places, &e->rows.mem);
@@ -148,7 +156,7 @@ static void free_cells(ln_engine *e) {
             ln_store_drop(e, c);
         }
         ln_cells_free(&key->open, &e->mem);
-        ln_extents_free(&key->closed, &e->mem);
+        if (e->extents) ln_extents_free(&key->closed, &e->mem);
     }
 }
 
@@ -159,7 +167,7 @@ void ln_engine_delete(ln_engine *e) {
     if (e->sliced) ln_grid_free(e);
     else free_cells(e);
     ln_keys_free(&e->keys);
-    ln_pool_free(&e->cell_pool);
+    ln_slab_free(&e->cell_slab);
     ln_watermark_free(&e->watermark);
     ln_deadlines_free(&e->completing);
     ln_deadlines_free(&e->expiring);

@@ -94,7 +94,7 @@ struct ln_engine {
     /* how a cell's state is laid out */
     ln_states states;
     uint32_t states_at; /* where their run begins in a cell's state */
-    uint32_t past_at;   /* and where its ln_past lies, in pipelines whose windows have one */
+    uint32_t rare_at;   /* and where its ln_rare lies, in pipelines that have a use for it */
     uint32_t cell_bytes;
     int stateful;                     /* triggers keep state */
     uint32_t folds;                   /* how many aggregates are */
@@ -104,7 +104,7 @@ struct ln_engine {
     uint64_t early_whens, late_whens; /* nodes that are predicates */
     int clock_every, clock_delays, event_every; /* what kinds of trigger there are at all */
 
-    ln_pool cell_pool;
+    ln_slab cell_slab;
     ln_grid grid;
     ln_keys keys;
     ln_watermark watermark;  /* of the input: runs ahead to the end of the batch */
@@ -165,8 +165,12 @@ void ln_engine_op(ln_engine *e, uint32_t kind, uint32_t a, uint32_t b);
 
 static inline ln_trigger_state *ln_cell_early(ln_cell *c) { return (ln_trigger_state *)(void *)c->state; }
 static inline ln_trigger_state *ln_cell_late(ln_cell *c) { return ln_cell_early(c) + 1; }
-static inline ln_past *ln_cell_past(const ln_engine *e, ln_cell *c) {
-    return (ln_past *)(void *)(c->state + e->past_at);
+/* Hangs nothing on the key? */
+static inline int ln_key_idle(const ln_engine *e, const ln_cell_key *key) {
+    return key->open.count == 0 && key->waiting == 0 && !(e->extents && key->closed.count);
+}
+static inline ln_rare *ln_cell_rare(const ln_engine *e, ln_cell *c) {
+    return (ln_rare *)(void *)(c->state + e->rare_at);
 }
 static inline uint8_t *ln_cell_run(const ln_engine *e, ln_cell *c) { return c->state + e->states_at; }
 /* One thing more has been done: true where the step has done enough, so that the host's loop turns meanwhile. */

@@ -12,16 +12,19 @@ int ln_store_full(ln_engine *e, size_t more) {
 }
 
 ln_cell *ln_store_cell(ln_engine *e, ln_cell_key *key, int64_t start_us, int64_t end_us) {
-    ln_cell *c = ln_pool_take(&e->cell_pool);
-    if (!c) return NULL;
+    uint32_t id = ln_slab_take(&e->cell_slab);
+    ln_cell *c;
+    if (id == LN_SLAB_NONE) return NULL;
+    c = ln_slab_at(&e->cell_slab, id);
+    c->id = id;
     c->key = key;
     c->start_us = start_us;
     c->end_us = end_us;
     c->age = ++e->ages;
-    c->alarm_us = LN_FUTURE;
+    if (e->clock_delays) ln_cell_rare(e, c)->alarm_us = LN_FUTURE;
     c->on_time_done = end_us <= e->now_us;
     if (e->folds && !(c->slot = ln_ids_take(&e->slots, &e->mem))) {
-        ln_pool_give(&e->cell_pool, c);
+        ln_slab_give(&e->cell_slab, c->id);
         return NULL;
     }
     e->cells++;
@@ -49,7 +52,7 @@ int ln_store_file(ln_engine *e, ln_cell *c) {
     return ln_deadlines_add(d, c);
 }
 
-static void drop_past(ln_engine *e, ln_past *p) {
+static void drop_past(ln_engine *e, ln_rare *p) {
     for (size_t i = 0; i < p->absorbed_count; i++) ln_kept_free(e, &p->absorbed[i]);
     ln_mem_free(&e->mem, p->absorbed, p->absorbed_cap * sizeof *p->absorbed);
     ln_kept_free(e, &p->last);
@@ -57,21 +60,22 @@ static void drop_past(ln_engine *e, ln_past *p) {
 
 void ln_store_drop(ln_engine *e, ln_cell *c) {
     if (c->bucket) ln_deadlines_remove(c);
-    if (c->alarm_us != LN_FUTURE) ln_heap_remove(&e->alarms, c->alarm_at);
+    if (e->clock_delays && ln_cell_rare(e, c)->alarm_us != LN_FUTURE)
+        ln_heap_remove(&e->alarms, ln_cell_rare(e, c)->alarm_at);
     if (!e->states.plain) ln_states_clear(&e->states, &e->tally, ln_cell_run(e, c));
-    if (c->has_past) drop_past(e, ln_cell_past(e, c));
+    if (c->has_past) drop_past(e, ln_cell_rare(e, c));
     if (c->slot) {
         ln_engine_op(e, LN_OP_CLEAR, c->slot, 0);
         ln_ids_give(&e->slots, &e->mem, c->slot);
     }
-    ln_pool_give(&e->cell_pool, c);
+    ln_slab_give(&e->cell_slab, c->id);
     e->cells--;
 }
 
 void ln_store_rest(ln_engine *e, ln_cell_key *key) {
-    if (!ln_key_idle(key) || key->key.resting) return;
+    if (!ln_key_idle(e, key) || key->key.resting) return;
     ln_cells_free(&key->open, &e->mem);
-    ln_extents_free(&key->closed, &e->mem);
+    if (e->extents) ln_extents_free(&key->closed, &e->mem);
     ln_keys_rest(&e->keys, &key->key);
 }
 
@@ -124,7 +128,7 @@ void ln_store_bury(ln_engine *e) {
     ln_mem_shrink(&e->mem, &g->item, &g->cap, 0, sizeof *g->item);
 }
 
-int ln_past_absorb(ln_past *into, ln_mem *mem, ln_kept *kept) {
+int ln_rare_absorb(ln_rare *into, ln_mem *mem, ln_kept *kept) {
     if (ln_mem_grow(mem, &into->absorbed, &into->absorbed_cap, into->absorbed_count + 1, sizeof *kept) < 0) return -1;
     into->absorbed[into->absorbed_count++] = *kept;
     *kept = (ln_kept){0};
@@ -133,12 +137,12 @@ int ln_past_absorb(ln_past *into, ln_mem *mem, ln_kept *kept) {
 
 /* What the absorbed window has shown, and what that had absorbed. */
 static int take_past(ln_engine *e, ln_cell *into, ln_cell *from) {
-    ln_past *a = ln_cell_past(e, into), *b = ln_cell_past(e, from);
+    ln_rare *a = ln_cell_rare(e, into), *b = ln_cell_rare(e, from);
     into->has_past = 1;
     for (size_t i = 0; i < b->absorbed_count; i++)
-        if (ln_past_absorb(a, &e->mem, &b->absorbed[i]) < 0) return -1;
+        if (ln_rare_absorb(a, &e->mem, &b->absorbed[i]) < 0) return -1;
     b->absorbed_count = 0;
-    return from->shown ? ln_past_absorb(a, &e->mem, &b->last) : 0;
+    return from->shown ? ln_rare_absorb(a, &e->mem, &b->last) : 0;
 }
 
 /* What may fail of taking a window's state. */
