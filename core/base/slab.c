@@ -15,6 +15,7 @@ void ln_slab_init(ln_slab *s, ln_mem *mem, size_t entry_bytes) {
 static size_t block_bytes(const ln_slab *s) { return s->entry_bytes * LN_SLAB_CHUNK + LINE; }
 
 void ln_slab_free(ln_slab *s) {
+    if (!s->mem) return; /* all zeros: it was never made */
     if (s->spare != LN_SLAB_NONE) s->mem->used += block_bytes(s);
     for (size_t i = 0; i < s->chunks; i++) ln_mem_free(s->mem, s->chunk[i].block, block_bytes(s));
     ln_mem_free(s->mem, s->chunk, s->chunk_cap * sizeof *s->chunk);

@@ -78,6 +78,7 @@ const ln_strings *ln_reader_strings(ln_reader *r, int column, uint32_t most, uin
     t = ln_mem_new(r->mem, sizeof *t);
     if (t && ln_strings_init(t, r->mem, r->rows_max, most, seed) == 0) {
         r->strings[column] = t;
+        if ((uint32_t)column < r->batch.columns) ln_strings_look(t, r->column[column], r->batch.rows);
         return &t->shown;
     }
     ln_mem_free(r->mem, t, sizeof *t);
