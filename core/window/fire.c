@@ -174,7 +174,8 @@ int ln_fire(ln_engine *e, ln_cell *c, int timing) {
     return 0;
 }
 
-int ln_fire_run(ln_engine *e, const ln_key *key, int64_t start_us, int64_t end_us, const uint8_t *run) {
+int ln_fire_run(ln_engine *e, const ln_key *key, int64_t start_us, int64_t end_us, const uint8_t *run,
+                const uint8_t *more) {
     ln_pane pane = {
         .key = ln_key_bytes(key),
         .key_len = key->len,
@@ -184,7 +185,11 @@ int ln_fire_run(ln_engine *e, const ln_key *key, int64_t start_us, int64_t end_u
         .final = 1,
         .value = e->values,
     };
-    e->stats.distinct_over += (uint64_t)read_values(e, run);
+    if (more) {
+        for (uint32_t i = 0; i < e->states.count; i++) ln_states_result_of_two(&e->states, run, more, i, &e->values[i]);
+    } else {
+        e->stats.distinct_over += (uint64_t)read_values(e, run);
+    }
     e->stats.panes[LN_ON_TIME]++;
     return send_pane(e, &pane, 0, 0);
 }

@@ -236,8 +236,10 @@ void ln_grid_free(ln_engine *e);
 
 /* fire */
 int ln_fire(ln_engine *e, ln_cell *c, int timing);
-/* The only pane of a window without a cell; 0 or -1. */
-int ln_fire_run(ln_engine *e, const ln_key *key, int64_t start_us, int64_t end_us, const uint8_t *run);
+/* The only pane of a window without a cell, from a run and, where runs are simple, from another beside it, or NULL.
+ * 0 or -1. */
+int ln_fire_run(ln_engine *e, const ln_key *key, int64_t start_us, int64_t end_us, const uint8_t *run,
+                const uint8_t *more);
 /* Asks the window's trigger, and fires when it is ready; 0 or -1. */
 int ln_offer(ln_engine *e, ln_cell *c, const ln_event *event);
 /* The predicates that the window's trigger would ask for a record. */

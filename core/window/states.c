@@ -14,7 +14,7 @@ static uint32_t lay_out(ln_states *s, uint32_t align, uint32_t at) {
 }
 
 int ln_states_init(ln_states *s, ln_mem *mem, const ln_plan *plan) {
-    *s = (ln_states){.count = plan->aggregates, .align = 1, .plain = 1};
+    *s = (ln_states){.count = plan->aggregates, .align = 1, .plain = 1, .simple = 1};
     s->part = ln_mem_zero(mem, (s->count + 1) * sizeof *s->part);
     if (!s->part) return -1;
     for (uint32_t i = 0; i < s->count; i++) {
@@ -23,6 +23,7 @@ int ln_states_init(ln_states *s, ln_mem *mem, const ln_plan *plan) {
         s->part[i].ops = ops;
         if (ops->size && ops->align > s->align) s->align = ops->align;
         if (ops->clear) s->plain = 0;
+        if (s->part[i].kind > LN_MAX) s->simple = 0;
     }
     s->bytes = lay_out(s, 1, lay_out(s, 8, 0));
     return 0;
@@ -51,7 +52,7 @@ int ln_states_add_values(const ln_states *s, ln_tally *t, uint8_t *run, const ln
 
 int ln_states_take(const ln_states *s, ln_tally *t, uint8_t *into, const uint8_t *from) {
     for (const ln_part *part = s->part, *end = part + s->count; part < end; part++)
-        if (part->ops->take(t, into + part->at, from + part->at) != LN_OK) return -1;
+        if (ln_part_take(part, t, into, from) != LN_OK) return -1;
     return 0;
 }
 

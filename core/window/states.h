@@ -12,6 +12,7 @@ typedef struct ln_states {
     uint32_t count;
     uint32_t bytes; /* of a run */
     uint32_t align; /* 8, or 1 where every state is packed */
+    int simple;     /* the values of two runs together can be told without a third */
     int plain;      /* none holds memory of its own: clearing bytes clears it, and a copy is another run */
 } ln_states;
 
@@ -50,6 +51,13 @@ int ln_states_take(const ln_states *s, ln_tally *t, uint8_t *into, const uint8_t
 int ln_states_merge(const ln_states *s, ln_tally *t, uint8_t *into, uint8_t *from);
 /* Back to identities, with their memory given back. */
 void ln_states_clear(const ln_states *s, ln_tally *t, uint8_t *run);
+/* The value of one aggregate of two runs together, where they are simple. */
+static inline void ln_states_result_of_two(const ln_states *s, const uint8_t *a, const uint8_t *b, uint32_t i,
+                                           ln_value *out) {
+    (void)ln_part_result_of_two(&s->part[i], a, b, out);
+    if (ln_is_nan(out)) out->type = LN_NULL;
+}
+
 /* The value of one aggregate, a view into the run; NaN is null. */
 static inline void ln_states_result(const ln_states *s, const uint8_t *run, uint32_t i, ln_value *out) {
     ln_part_result(&s->part[i], run, out);

@@ -64,6 +64,14 @@ static inline int ln_sum_add(ln_sum *a, const ln_value *v) {
     return 1;
 }
 
+static inline void ln_sum_take(ln_sum *a, const ln_sum *b) {
+    if (b->low | (uint64_t)b->high) ln_sum_add_whole(a, ln_sum_whole(b));
+    if (!b->doubles) return;
+    ln_sum_add_double(a, b->s);
+    a->c += b->c;
+    a->doubles = 1;
+}
+
 /* `sign` is 1 for the greatest, -1 for the least. 0 where the value is no number. */
 static inline int ln_best_offer(ln_best *b, const ln_value *v, int sign) {
     ln_value best = {.type = b->type, .u = b->bits};
@@ -77,6 +85,11 @@ static inline int ln_best_offer(ln_best *b, const ln_value *v, int sign) {
         b->type = v->type;
     }
     return 1;
+}
+
+static inline void ln_best_take(ln_best *into, const ln_best *from, int sign) {
+    ln_value v = {.type = from->type, .u = from->bits};
+    (void)ln_best_offer(into, &v, sign); /* one that is missing is no number */
 }
 
 /* One aggregate of a pipeline: where its state lies among the others, and where its values are. */
@@ -96,6 +109,19 @@ static inline int ln_part_add(const ln_part *s, ln_tally *t, uint8_t *states, co
     case LN_MIN: t->skipped += !ln_best_offer(state, v, -1); return LN_OK;
     case LN_MAX: t->skipped += !ln_best_offer(state, v, 1); return LN_OK;
     default: return s->ops->add(t, state, v);
+    }
+}
+
+/* Takes what `from` knows into `states`. LN_OK or LN_ENOMEM. */
+static inline int ln_part_take(const ln_part *part, ln_tally *t, uint8_t *states, const uint8_t *from) {
+    void *into = states + part->at;
+    const void *other = from + part->at;
+    switch (part->kind) {
+    case LN_COUNT: ((ln_count *)into)->n += ((const ln_count *)other)->n; return LN_OK;
+    case LN_SUM: ln_sum_take(into, other); return LN_OK;
+    case LN_MIN: ln_best_take(into, other, -1); return LN_OK;
+    case LN_MAX: ln_best_take(into, other, 1); return LN_OK;
+    default: return part->ops->take(t, into, other);
     }
 }
 
@@ -119,6 +145,33 @@ static inline void ln_part_result(const ln_part *part, const uint8_t *states, ln
     default: break;
     }
     part->ops->result(state, out);
+}
+
+/* The value of two states together, for the kinds that need no third state to tell it; 0 for all others. */
+static inline int ln_part_result_of_two(const ln_part *part, const uint8_t *a, const uint8_t *b, ln_value *out) {
+    const void *one = a + part->at, *other = b + part->at;
+    switch (part->kind) {
+    case LN_COUNT: {
+        const ln_count *x = one, *y = other;
+        *out = (ln_value){.type = LN_INT, .u = x->n + y->n};
+        return 1;
+    }
+    case LN_SUM: {
+        ln_sum x = *(const ln_sum *)one;
+        ln_part local = {.kind = LN_SUM, .ops = part->ops};
+        ln_sum_take(&x, other);
+        ln_part_result(&local, (const uint8_t *)&x, out);
+        return 1;
+    }
+    case LN_MIN:
+    case LN_MAX: {
+        ln_best x = *(const ln_best *)one;
+        ln_best_take(&x, other, part->kind == LN_MAX ? 1 : -1);
+        *out = (ln_value){.type = x.type == LN_MISSING ? LN_NULL : x.type, .u = x.bits};
+        return 1;
+    }
+    default: return 0;
+    }
 }
 
 #endif

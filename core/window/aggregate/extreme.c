@@ -6,13 +6,6 @@ static int add(ln_tally *t, void *state, const ln_value *v, int sign) {
     return LN_OK;
 }
 
-static int take(void *into, const void *from, int sign) {
-    const ln_best *b = from;
-    ln_value v = {.type = b->type, .u = b->bits};
-    (void)ln_best_offer(into, &v, sign); /* one that is missing is no number */
-    return LN_OK;
-}
-
 static void result(const void *state, ln_value *out) {
     const ln_best *b = state;
     *out = (ln_value){.type = b->type == LN_MISSING ? LN_NULL : b->type, .u = b->bits};
@@ -23,12 +16,14 @@ static int max_add(ln_tally *t, void *state, const ln_value *v) { return add(t, 
 
 static int min_take(ln_tally *t, void *into, const void *from) {
     (void)t;
-    return take(into, from, -1);
+    ln_best_take(into, from, -1);
+    return LN_OK;
 }
 
 static int max_take(ln_tally *t, void *into, const void *from) {
     (void)t;
-    return take(into, from, 1);
+    ln_best_take(into, from, 1);
+    return LN_OK;
 }
 
 const ln_aggregate_ops ln_min_ops = {

@@ -8,16 +8,9 @@ static int sum_add(ln_tally *t, void *state, const ln_value *v) {
     return LN_OK;
 }
 
-static void join(ln_sum *a, const ln_sum *b) {
-    ln_sum_add_whole(a, ln_sum_whole(b));
-    ln_sum_add_double(a, b->s);
-    a->c += b->c;
-    a->doubles |= b->doubles;
-}
-
 static int sum_take(ln_tally *t, void *into, const void *from) {
     (void)t;
-    join(into, from);
+    ln_sum_take(into, from);
     return LN_OK;
 }
 
@@ -33,7 +26,7 @@ static int avg_take(ln_tally *t, void *into, const void *from) {
     ln_avg *a = into;
     const ln_avg *b = from;
     (void)t;
-    join(&a->sum, &b->sum);
+    ln_sum_take(&a->sum, &b->sum);
     a->n += b->n;
     return LN_OK;
 }
