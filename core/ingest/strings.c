@@ -41,7 +41,7 @@ void ln_strings_free(ln_string_table *t) {
     *t = (ln_string_table){.mem = t->mem};
 }
 
-/* ---- one text, of so many words: they are a constant wherever these are called ------------------------------------- */
+/* ---- one text, of so many words: they are a constant wherever these are called -------------------------------- */
 
 static inline void load(uint64_t *text, uint32_t words, const uint8_t *at, uint32_t len) {
     /* Read from the middle - len on: so many ones, then zeros. */
