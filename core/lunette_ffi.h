@@ -420,8 +420,8 @@ const uint8_t *ln_engine_question_key(ln_engine *e, size_t *len);
 
 void ln_engine_stats(const ln_engine *e, ln_stats *out);
 const char *ln_engine_error(const ln_engine *e);
-/* For tests: every row goes its way by itself, step by step, and nothing is worked out for several at once. What leaves
- * is the same. */
-void ln_engine_plain(ln_engine *e);
+/* For tests: every row goes its way by itself, step by step, and nothing is worked out for several at once; a step ends
+ * after `work_max` windows (0: as otherwise). What leaves is the same. */
+void ln_engine_plain(ln_engine *e, uint32_t work_max);
 /* Walks every structure of the engine and checks its invariants: NULL, or what is wrong. For tests; slow. */
 const char *ln_engine_verify(const ln_engine *e);

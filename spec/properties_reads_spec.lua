@@ -152,6 +152,9 @@ describe("the output does not depend on where the input is cut", function()
       options.pieces = function() return 1 + g:rnd(largest) end
       assert_same(want, shown(engine.run(pipelines, input, options)), "rows_max " .. rows_max)
     end
+    options.plain = 1 + g:rnd(4)
+    assert_same(want, shown(engine.run(pipelines, input, options)), "row by row, in steps of few windows")
+    options.plain = nil
     return reference
   end
 

@@ -25,26 +25,59 @@ static void walk_sort(ln_engine *e) {
     if (e->walk_count > 1) qsort(e->walk, e->walk_count, sizeof *e->walk, by_order);
 }
 
-/* All open windows, or only those whose end is ahead of W. */
-static int walk_all(ln_engine *e, int only_ahead) {
-    for (uint32_t id = 0; (id = ln_keys_next(&e->keys, id)) != LN_KEY_NONE; id++) {
-        const ln_cell_key *key = (const ln_cell_key *)(const void *)ln_keys_at(&e->keys, id);
-        for (uint32_t i = 0; i < key->open.count; i++) {
-            ln_cell *c = ln_cells_at(&key->open, i);
-            if (only_ahead && c->end_us <= e->now_us) continue;
-            if (walk_add(e, c) < 0) return -1;
-        }
+/* Which of a key's windows are asked: all, those whose end is ahead of W, or those whose alarm the clock has come to. */
+static int is_asked(const ln_engine *e, ln_cell *c) {
+    if (e->walk_kind == LN_WALK_AHEAD) return c->end_us > e->now_us;
+    return e->walk_kind == LN_WALK_ALL || ln_cell_rare(e, c)->alarm_us <= e->to_us;
+}
+
+/* The windows of one key that are to be asked, in order. */
+static int walk_key(ln_engine *e, const ln_cell_key *key) {
+    e->walk_count = e->walk_next = 0;
+    for (uint32_t i = 0; i < key->open.count; i++) {
+        ln_cell *c = ln_cells_at(&key->open, i);
+        if (is_asked(e, c) && walk_add(e, c) < 0) return -1;
+    }
+    for (size_t i = 0; e->walk_kind == LN_WALK_ALARMS && i < e->walk_count; i++) {
+        ln_rare *r = ln_cell_rare(e, e->walk[i]);
+        ln_heap_remove(&e->alarms, r->alarm_at);
+        r->alarm_us = LN_FUTURE;
     }
     walk_sort(e);
     return 0;
 }
 
+/* The next key whose windows may have to be asked; NULL where there is none. */
+static const ln_cell_key *walk_next_key(ln_engine *e) {
+    uint32_t id;
+    if (e->walk_kind == LN_WALK_NONE) return NULL;
+    if (e->walk_kind == LN_WALK_ALARMS) {
+        if (ln_heap_least(&e->alarms) > e->to_us || !e->alarms.count) return NULL;
+        return ((const ln_cell *)ln_heap_top(&e->alarms))->key;
+    }
+    id = ln_keys_next(&e->keys, e->walk_id);
+    if (id == LN_KEY_NONE) return NULL;
+    e->walk_id = id + 1;
+    return (const ln_cell_key *)(const void *)ln_keys_at(&e->keys, id);
+}
+
+/* Asks one window after the other, key by key: no more is gathered at once than one key has. */
 static int walk_offer(ln_engine *e, int kind) {
     const ln_event event = {.kind = kind, .from_us = e->from_us, .to_us = e->to_us};
-    while (e->walk_next < e->walk_count) {
+    const ln_cell_key *key;
+    for (;;) {
+        while (e->walk_next < e->walk_count) {
+            if (e->pause) return 0;
+            if (ln_offer(e, e->walk[e->walk_next++], &event) < 0) return -1;
+            (void)ln_engine_worked(e);
+        }
         if (e->pause) return 0;
-        if (ln_offer(e, e->walk[e->walk_next++], &event) < 0) return -1;
+        key = walk_next_key(e);
+        if (!key) break;
+        (void)ln_engine_worked(e);
+        if (walk_key(e, key) < 0) return -1;
     }
+    e->walk_kind = LN_WALK_NONE;
     return 1;
 }
 
@@ -56,28 +89,26 @@ static int crosses(const ln_engine *e, const ln_trigger *t, int event_time) {
     return 0;
 }
 
-static void walk_begin(ln_engine *e, int64_t from_us, int64_t to_us) {
+/* A move from there to there, in which windows of this kind are asked. */
+static void walk_begin(ln_engine *e, int64_t from_us, int64_t to_us, int kind) {
     e->from_us = from_us;
     e->to_us = to_us;
     ln_mem_shrink(&e->mem, &e->walk, &e->walk_cap, e->walk_count, sizeof *e->walk);
     e->walk_count = e->walk_next = 0;
+    e->walk_kind = kind;
+    e->walk_id = 0;
     e->walked = 0;
 }
 
 /* ---- the clock -------------------------------------------------------------------------------------------------- */
 
-int ln_advance_clock_begin(ln_engine *e, int64_t to_us) {
-    walk_begin(e, e->clock_us, to_us);
+void ln_advance_clock_begin(ln_engine *e, int64_t to_us) {
+    int64_t from_us = e->clock_us;
+    walk_begin(e, from_us, to_us, LN_WALK_NONE);
     e->clock_us = to_us;
-    if (e->from_us == LN_PAST || !(e->clock_every || e->clock_delays)) return 0;
-    if (e->clock_every && (crosses(e, &e->plan.early, 0) || crosses(e, &e->plan.late, 0))) return walk_all(e, 0);
-    while (e->alarms.count && ln_heap_least(&e->alarms) <= to_us) {
-        ln_cell *c = ln_heap_remove(&e->alarms, 0);
-        ln_cell_rare(e, c)->alarm_us = LN_FUTURE;
-        if (walk_add(e, c) < 0) return -1;
-    }
-    walk_sort(e);
-    return 0;
+    if (from_us == LN_PAST || e->sliced) return;
+    if (e->clock_every && (crosses(e, &e->plan.early, 0) || crosses(e, &e->plan.late, 0))) e->walk_kind = LN_WALK_ALL;
+    else if (e->clock_delays) e->walk_kind = LN_WALK_ALARMS;
 }
 
 int ln_advance_clock(ln_engine *e) { return walk_offer(e, LN_EVENT_CLOCK); }
@@ -85,7 +116,7 @@ int ln_advance_clock(ln_engine *e) { return walk_offer(e, LN_EVENT_CLOCK); }
 /* ---- W ---------------------------------------------------------------------------------------------------------- */
 
 void ln_advance_begin(ln_engine *e, int64_t to_us) {
-    walk_begin(e, e->now_us, to_us);
+    walk_begin(e, e->now_us, to_us, LN_WALK_NONE);
     e->now_us = to_us;
 }
 
@@ -150,6 +181,7 @@ static int pass_due(ln_engine *e) {
         if (failed) return ln_engine_fail(e, LN_ENOMEM, "a firing");
         if (!c) break;
         if (c->after) __builtin_prefetch(c->after->key);
+        (void)ln_engine_worked(e);
         if (pass(e, c) < 0) return e->failed ? -1 : ln_engine_fail(e, LN_ENOMEM, "a firing");
     }
     return 1;
@@ -159,10 +191,10 @@ int ln_advance(ln_engine *e) {
     if (e->sliced) return ln_grid_advance(e);
     if (!e->walked) {
         int done = pass_due(e);
+        if (done == 1 && e->graves.count) done = ln_store_bury(e);
         if (done != 1) return done;
         e->walked = 1;
-        if (e->graves.count) ln_store_bury(e);
-        if (e->event_every && crosses(e, &e->plan.early, 1) && walk_all(e, 1) < 0) return -1;
+        if (e->event_every && crosses(e, &e->plan.early, 1)) e->walk_kind = LN_WALK_AHEAD;
     }
     return walk_offer(e, LN_EVENT_WATERMARK);
 }

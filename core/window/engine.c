@@ -137,7 +137,8 @@ static int begin_row(ln_engine *e) {
     e->phase = LN_PHASE_IDLE;
     if (clock_us <= e->clock_us) return 0;
     e->phase = LN_PHASE_CLOCK;
-    return ln_advance_clock_begin(e, clock_us);
+    ln_advance_clock_begin(e, clock_us);
+    return 0;
 }
 
 /* Moves W to `to_us`, if that is ahead, and then goes on with the phase `next`. */
@@ -161,6 +162,7 @@ static int release(ln_engine *e) {
         if (held) {
             int done = ln_join_next(e);
             if (done != 1) return done;
+            (void)ln_engine_worked(e);
             j->key = NULL;
             j->held = NULL;
             if (ln_hold_done(e, held) < 0) return -1;
@@ -304,7 +306,8 @@ int ln_engine_clock(ln_engine *e, int64_t now_us) {
     if (e->plan.time_kind == LN_TIME_PROCESSING) e->watermark.now_us = now_us;
     else ln_watermark_clock(&e->watermark, now_us);
     e->phase = LN_PHASE_TICK;
-    return ln_advance_clock_begin(e, now_us) < 0 ? e->failed : LN_OK;
+    ln_advance_clock_begin(e, now_us);
+    return LN_OK;
 }
 
 int ln_engine_finish(ln_engine *e) {
@@ -335,7 +338,10 @@ int ln_engine_message(ln_engine *e, uint32_t row, const char *text, size_t len) 
     return LN_OK;
 }
 
-void ln_engine_plain(ln_engine *e) { e->plain = 1; }
+void ln_engine_plain(ln_engine *e, uint32_t work_max) {
+    e->plain = 1;
+    if (work_max) e->work_max = work_max;
+}
 
 void ln_engine_stats(const ln_engine *e, ln_stats *out) {
     *out = e->stats;

@@ -104,6 +104,7 @@ ln_engine *ln_engine_new_with(const ln_plan *plan, const ln_sink *sink, const ln
     e->mem = own;
     e->mem.used = 0;
     e->sink = sink;
+    e->work_max = LN_WORK_MAX;
     ln_rows_init(&e->rows, &e->plan);
     e->rows.mem.resize = mem->resize;
     e->rows.mem.ctx = mem->ctx;

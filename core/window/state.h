@@ -30,6 +30,9 @@ enum ln_phase {
     LN_PHASE_MOVING    /* W has moved: windows complete and expire */
 };
 
+/* Which windows a move asks. */
+enum ln_walk { LN_WALK_NONE = 0, LN_WALK_ALL, LN_WALK_AHEAD, LN_WALK_ALARMS };
+
 /* An extent that an expired window has left with its key. Those of all keys are given up in the order of their ends. */
 typedef struct ln_grave {
     ln_cell_key *key;
@@ -136,7 +139,9 @@ struct ln_engine {
     int64_t from_us, to_us; /* the move of W or of the clock being worked on */
     int64_t aim_us;         /* where W is about to move */
     int next;               /* the phase after that */
-    ln_cell **walk;         /* windows to be asked in this move, in order */
+    int walk_kind;          /* enum ln_walk: which windows this move asks */
+    uint32_t walk_id;       /* the number of the key with which to go on */
+    ln_cell **walk;         /* windows of one key to be asked, in order */
     size_t walk_count, walk_next, walk_cap;
     int walked;
 
@@ -151,8 +156,9 @@ struct ln_engine {
     ln_question question;
     ln_value shown; /* of the window in question: what was read last */
     int pause;      /* the host should have its turn first: to take output or operations, or since much has been done */
-    uint32_t work;  /* rows, windows and keys worked on in this step, beside those of the batch */
-    uint64_t sent;  /* panes to the output */
+    uint32_t work_max; /* LN_WORK_MAX, but for tests */
+    uint32_t work;     /* rows, windows and keys worked on in this step, beside those of the batch */
+    uint64_t sent;     /* panes to the output */
     ln_stats stats;
 };
 
@@ -176,7 +182,7 @@ static inline uint8_t *ln_cell_run(const ln_engine *e, ln_cell *c) { return c->s
 /* One thing more has been done: true where the step has done enough, so that the host's loop turns meanwhile. */
 enum { LN_WORK_MAX = 16384 };
 static inline int ln_engine_worked(ln_engine *e) {
-    if (++e->work >= LN_WORK_MAX) e->pause = 1;
+    if (++e->work >= e->work_max) e->pause = 1;
     return e->pause;
 }
 /* The account of a record that has met all its windows, or that `refused` tells was not taken; 0 or -1. */
@@ -196,8 +202,8 @@ int ln_store_file(ln_engine *e, ln_cell *c);
 void ln_store_drop(ln_engine *e, ln_cell *c);
 /* A cell has expired: its extent stays where windows merge, and the key goes when nothing hangs on it. */
 int ln_store_expire(ln_engine *e, ln_cell *c);
-/* Gives up the extents that nothing can overlap any more. */
-void ln_store_bury(ln_engine *e);
+/* Gives up the extents that nothing can overlap any more; works like ln_advance. */
+int ln_store_bury(ln_engine *e);
 /* Takes the state of `from` into `into`, both of one key, and forgets `from`; 0 or -1. */
 int ln_store_merge(ln_engine *e, ln_cell *into, ln_cell *from);
 /* Would another window, and `more` bytes beside it, pass limits.state_bytes? */
@@ -291,7 +297,7 @@ static inline int ln_advance_concerns(const ln_engine *e, int64_t to_us) {
            ln_deadlines_next(&e->expiring) <= ln_time_sub(to_us, e->plan.lateness_us);
 }
 int ln_advance(ln_engine *e);
-int ln_advance_clock_begin(ln_engine *e, int64_t to_us);
+void ln_advance_clock_begin(ln_engine *e, int64_t to_us);
 int ln_advance_clock(ln_engine *e);
 
 #endif

@@ -111,21 +111,24 @@ int ln_store_expire(ln_engine *e, ln_cell *c) {
     return 0;
 }
 
-void ln_store_bury(ln_engine *e) {
+int ln_store_bury(ln_engine *e) {
     ln_graves *g = &e->graves;
     while (g->count) {
         ln_grave *grave = &g->item[g->first];
         ln_cell_key *key = grave->key;
         if (e->now_us < grave->given_up_us) break;
+        if (e->pause) return 0;
         LN_DASSERT(key->closed.count);
         ln_extents_take_first(&key->closed);
         g->first = (g->first + 1) % g->cap;
         g->count--;
         leave_if_idle(e, key);
+        (void)ln_engine_worked(e);
     }
-    if (g->count) return;
+    if (g->count) return 1;
     g->first = 0;
     ln_mem_shrink(&e->mem, &g->item, &g->cap, 0, sizeof *g->item);
+    return 1;
 }
 
 int ln_rare_absorb(ln_rare *into, ln_mem *mem, ln_kept *kept) {

@@ -73,7 +73,7 @@ local function new_part(app, p, options, first)
   local context = { engine = part.engine, output = app.output, record = view.record, move = view.move,
     cursor = view.cursor, columns = view.columns, unit = p.time.unit and lower.unit(p.time.unit) }
   local failed = listener(app, p)
-  if options.plain then lib.ln_engine_plain(part.engine) end
+  if options.plain then lib.ln_engine_plain(part.engine, type(options.plain) == "number" and options.plain or 0) end
   part.name, part.staged = p.name, #part.folds > 0 or p.emit ~= nil
   part.ticks = p.time.unit == "tick"
   part.passes = rows.passes(p, context, part.computed)
