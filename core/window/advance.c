@@ -170,16 +170,31 @@ static int pass(ln_engine *e, ln_cell *c) {
     return 0;
 }
 
+/* Readies the wheels for what is due: as ln_deadlines_turn. */
+static int turn_wheels(ln_engine *e, int64_t expired_us) {
+    uint32_t had = e->work_max > e->work ? e->work_max - e->work : 0, left = had;
+    int done = ln_deadlines_turn(&e->completing, e->to_us, &left);
+    if (done == 1) done = ln_deadlines_turn(&e->expiring, expired_us, &left);
+    e->work += had - left;
+    if (done == 0) e->pause = 1;
+    return done;
+}
+
 static int pass_due(ln_engine *e) {
     int64_t expired_us = ln_time_sub(e->to_us, e->plan.lateness_us);
     while (ln_deadlines_next(&e->completing) <= e->to_us || ln_deadlines_next(&e->expiring) <= expired_us) {
-        int failed = 0;
+        int failed = 0, done;
         ln_cell *c;
         if (e->pause) return 0;
+        done = turn_wheels(e, expired_us);
+        if (done == 0) return 0;
         c = first_of(ln_deadlines_due(&e->completing, e->to_us, &failed),
                      ln_deadlines_due(&e->expiring, expired_us, &failed));
-        if (failed) return ln_engine_fail(e, LN_ENOMEM, "a firing");
-        if (!c) break;
+        if (failed || done < 0) return ln_engine_fail(e, LN_ENOMEM, "a firing");
+        if (!c) {
+            if (ln_deadlines_turns(&e->completing, e->to_us) || ln_deadlines_turns(&e->expiring, expired_us)) continue;
+            break;
+        }
         if (c->after) __builtin_prefetch(c->after->key);
         (void)ln_engine_worked(e);
         if (pass(e, c) < 0) return e->failed ? -1 : ln_engine_fail(e, LN_ENOMEM, "a firing");

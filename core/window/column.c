@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { LINE = 64, SLOTS_MIN = 16, FIRST_ROWS = 8 };
+enum { LINE = 64, SLOTS_MIN = 16, FIRST_ROWS = 8, KEPT_MAX = 4 << 20 /* bytes of a column that is used again */ };
 
 void ln_column_init(ln_column *c, ln_mem *mem, size_t row_bytes) {
     *c = (ln_column){.mem = mem, .row_bytes = row_bytes};
@@ -16,7 +16,8 @@ static size_t bytes_of_chunk(const ln_column *c, size_t i) {
 }
 
 static void free_chunks(ln_column *c, size_t from) {
-    for (size_t i = from; i < c->chunks; i++) ln_mem_free(c->mem, c->chunk[i].block, bytes_of_chunk(c, i));
+    for (size_t i = from; i < c->chunks; i++)
+        if (c->chunk[i].block) ln_mem_free(c->mem, c->chunk[i].block, bytes_of_chunk(c, i));
     if (from < c->chunks) c->chunks = from;
 }
 
@@ -35,16 +36,23 @@ void ln_column_free(ln_column *c) {
 
 size_t ln_column_bytes(const ln_column *c) {
     size_t bytes = c->slots * sizeof *c->index + c->chunk_cap * sizeof *c->chunk;
-    if (c->chunks) bytes += bytes_of_chunk(c, 0) + (c->chunks - 1) * block_bytes(c, LN_COLUMN_CHUNK);
+    for (size_t i = 0; i < c->chunks; i++) bytes += c->chunk[i].block ? bytes_of_chunk(c, i) : 0;
     return bytes;
 }
 
 void ln_column_clear(ln_column *c) {
     size_t used = (c->rows + LN_COLUMN_CHUNK - 1) / LN_COLUMN_CHUNK;
-    free_chunks(c, 2 * used + 1);
+    free_chunks(c, c->chunks * block_bytes(c, LN_COLUMN_CHUNK) <= KEPT_MAX ? 2 * used + 1 : 1);
     if (c->slots / 8 > c->rows + SLOTS_MIN) free_index(c);
     else if (c->slots) memset(c->index, 0, c->slots * sizeof *c->index);
     c->rows = 0;
+}
+
+void ln_column_passed(ln_column *c, uint32_t row) {
+    size_t i = row / LN_COLUMN_CHUNK - 1;
+    if (i == 0 || c->chunks * block_bytes(c, LN_COLUMN_CHUNK) <= KEPT_MAX) return;
+    ln_mem_free(c->mem, c->chunk[i].block, bytes_of_chunk(c, i));
+    c->chunk[i] = (ln_column_chunk){0};
 }
 
 static void place(ln_column *c, uint32_t row) {
@@ -98,7 +106,7 @@ static int has_room(const ln_column *c) {
 uint32_t ln_column_add(ln_column *c, uint32_t key) {
     uint8_t *row;
     if (!has_room(c) && make_rows(c) < 0) return LN_COLUMN_NONE;
-    if (2 * (c->rows + 1) > c->slots && widen(c) < 0) return LN_COLUMN_NONE;
+    if (4 * ((uint64_t)c->rows + 1) > 3 * (uint64_t)c->slots && widen(c) < 0) return LN_COLUMN_NONE;
     row = ln_column_row(c, c->rows);
     memset(row, 0, c->row_bytes);
     memcpy(row, &key, sizeof key);

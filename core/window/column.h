@@ -18,9 +18,10 @@ typedef struct ln_column {
     ln_mem *mem;
     size_t row_bytes;
     uint32_t rows;
-    uint32_t *index; /* a row's number, from 1 up, by the hash of its key's; open addressing, at most half full */
-    uint32_t slots;  /* a power of two, or 0 */
-    int shift;       /* 32 - log2(slots) */
+    uint32_t
+        *index; /* a row's number, from 1 up, by the hash of its key's; open addressing, at most three quarters full */
+    uint32_t slots; /* a power of two, or 0 */
+    int shift;      /* 32 - log2(slots) */
     ln_column_chunk *chunk;
     size_t chunks, chunk_cap;
     uint32_t first_rows; /* rows that the first chunk holds: it grows until it is as large as the others */
@@ -32,6 +33,10 @@ void ln_column_free(ln_column *c);
 size_t ln_column_bytes(const ln_column *c);
 /* Takes all rows out, and keeps the memory, or most of it where that has become much too large. */
 void ln_column_clear(ln_column *c);
+
+/* The rows before this one, the first of a chunk, will not be looked at again: a large column gives the chunk before it
+ * back at once, since all at the end would take long. */
+void ln_column_passed(ln_column *c, uint32_t row);
 
 /* A row begins with the number of its key. */
 static inline uint8_t *ln_column_row(const ln_column *c, uint32_t row) {

@@ -9,13 +9,15 @@ static size_t home_of(int64_t end_us, int64_t start_us, size_t slots) {
 void ln_deadlines_init(ln_deadlines *d, ln_mem *mem, ln_mem *wheel_mem, int mixed_starts, int64_t span_us) {
     *d = (ln_deadlines){.mem = mem, .wheel_mem = wheel_mem, .mixed_starts = (uint8_t)mixed_starts, .wheel_shift = -1};
     ln_heap_init(&d->ends, mem, LN_HEAP_NO_PLACE);
+    ln_pool_init(&d->buckets, mem, sizeof(ln_bucket));
     if (span_us <= 0) return;
     d->wheel_shift = 0;
     while (span_us >> d->wheel_shift >= LN_WHEEL_SLOTS) d->wheel_shift++;
 }
 
 void ln_deadlines_free(ln_deadlines *d) {
-    for (size_t i = 0; i < d->ends.count; i++) ln_mem_free(d->mem, d->ends.entry[i].item, sizeof(ln_bucket));
+    for (size_t i = 0; i < d->ends.count; i++) ln_pool_give(&d->buckets, d->ends.entry[i].item);
+    ln_pool_free(&d->buckets);
     ln_heap_free(&d->ends);
     ln_mem_free(d->mem, d->table, d->slots * sizeof(ln_bucket *));
     ln_mem_free(d->wheel_mem, d->wheel, sizeof *d->wheel);
@@ -48,9 +50,10 @@ static uint64_t tie_of(int64_t start_us) { return (uint64_t)start_us ^ UINT64_C(
 static ln_bucket *new_bucket(ln_deadlines *d, int64_t end_us, int64_t start_us) {
     ln_bucket *b;
     if (2 * (d->ends.count + 1) > d->slots && resize(d, d->slots ? 2 * d->slots : 16) < 0) return NULL;
-    b = ln_mem_zero(d->mem, sizeof *b);
-    if (!b || ln_heap_add(&d->ends, end_us, tie_of(start_us), b) < 0) {
-        ln_mem_free(d->mem, b, sizeof *b);
+    b = ln_pool_take(&d->buckets);
+    if (!b) return NULL;
+    if (ln_heap_add(&d->ends, end_us, tie_of(start_us), b) < 0) {
+        ln_pool_give(&d->buckets, b);
         return NULL;
     }
     b->end_us = end_us;
@@ -90,23 +93,17 @@ static void drop_top(ln_deadlines *d) {
     ln_bucket *top = ln_heap_remove(&d->ends, 0);
     forget(d, top);
     if (d->recent == top) d->recent = NULL;
-    ln_mem_free(d->mem, top, sizeof *top);
+    ln_pool_give(&d->buckets, top);
     if (d->slots > 1024 && d->ends.count < d->slots / 16)
         (void)resize(d, d->slots / 4); /* else the larger one serves */
 }
 
 /* ---- cells in a bucket or a slot -------------------------------------------------------------------------------- */
 
-static int comes_before(const ln_cell *a, const ln_cell *b) {
-    if (a->end_us != b->end_us) return a->end_us < b->end_us;
-    return a->start_us != b->start_us ? a->start_us < b->start_us : a->age < b->age;
-}
-
 static void append(ln_bucket *b, ln_cell *cell) {
     cell->bucket = b;
     cell->before = b->last;
     cell->after = NULL;
-    b->sorted = 0;
     *(b->last ? &b->last->after : &b->first) = cell;
     b->last = cell;
 }
@@ -119,39 +116,11 @@ void ln_deadlines_remove(ln_cell *cell) {
     cell->before = cell->after = NULL;
 }
 
-static ln_cell *merged(ln_cell *a, ln_cell *b) {
-    ln_cell *first = NULL, **to = &first;
-    while (a && b) {
-        ln_cell **least = comes_before(b, a) ? &b : &a;
-        *to = *least;
-        to = &(*least)->after;
-        *least = (*least)->after;
-    }
-    *to = a ? a : b;
-    return first;
-}
-
-/* Merge sort from below: run[k] is a sorted list of 2^k cells, or empty. */
-static void sort(ln_bucket *b) {
-    ln_cell *run[48] = {0}, *all = NULL, *next, *previous = NULL;
-    size_t runs = 0;
-    for (ln_cell *c = b->first; c; c = next) {
-        size_t k = 0;
-        next = c->after;
-        c->after = NULL;
-        for (; run[k]; k++) {
-            c = merged(run[k], c);
-            run[k] = NULL;
-        }
-        run[k] = c;
-        if (k >= runs) runs = k + 1;
-    }
-    for (size_t k = 0; k < runs; k++) all = merged(run[k], all);
-    b->first = all;
-    for (ln_cell *c = all; c; previous = c, c = c->after) c->before = previous;
-    b->last = previous;
-    b->sorted = 1;
-    b->owner->wheel->current = b;
+static int add_to_bucket(ln_deadlines *d, ln_cell *cell) {
+    ln_bucket *b = bucket_of(d, cell->end_us, cell->start_us);
+    if (!b) return -1;
+    append(b, cell);
+    return 0;
 }
 
 /* ---- the wheel -------------------------------------------------------------------------------------------------- */
@@ -168,17 +137,17 @@ static int make_wheel(ln_deadlines *d, int64_t end_us) {
     w->shift = d->wheel_shift;
     w->next_us = INT64_MAX;
     turn(w, (__int128)(end_us >> w->shift) - LN_WHEEL_SLOTS / 4); /* others may be nearer */
-    for (size_t i = 0; i < LN_WHEEL_SLOTS; i++) w->slot[i] = (ln_bucket){.owner = d, .in_wheel = 1, .sorted = 1};
+    for (size_t i = 0; i < LN_WHEEL_SLOTS; i++) w->slot[i] = (ln_bucket){.owner = d, .in_wheel = 1};
     return 0;
 }
 
-static ln_bucket *slot_of(ln_wheel *w, int64_t number) { return &w->slot[number & (LN_WHEEL_SLOTS - 1)]; }
+static int64_t start_of(const ln_wheel *w, int64_t number) { return (int64_t)((uint64_t)number << w->shift); }
 
 static void fill(ln_wheel *w, int64_t number, ln_cell *cell) {
     size_t i = (size_t)number & (LN_WHEEL_SLOTS - 1);
     w->filled[i / 64] |= UINT64_C(1) << i % 64;
     append(&w->slot[i], cell);
-    if (cell->end_us < w->next_us) w->next_us = cell->end_us;
+    if (start_of(w, number) < w->next_us) w->next_us = start_of(w, number);
 }
 
 /* The number of the first slot that something may lie in; that after the last where none is. */
@@ -193,70 +162,52 @@ static int64_t first_filled(const ln_wheel *w) {
     return stop;
 }
 
-/* A cell whose end has grown out of its slot is filed anew; 0, or -1 where memory is short. */
-static int refile(ln_deadlines *d, ln_cell *cell) {
-    ln_deadlines_remove(cell);
-    return ln_deadlines_add(d, cell);
-}
-
-/* The first cell in a slot, in order, with those filed anew that belong into later ones; NULL where nothing is left. */
-static ln_cell *first_in_slot(ln_deadlines *d, int64_t number, int *failed) {
-    ln_bucket *b = slot_of(d->wheel, number);
+/* Takes the cells out of a slot that W has come into: those that end in it go into buckets, where their order shows;
+ * those whose end has grown are filed anew. 1 when it is empty, 0 when `work` has been used up, -1 where memory is
+ * short. */
+static int empty_slot(ln_deadlines *d, int64_t number, uint32_t *work) {
+    size_t i = (size_t)number & (LN_WHEEL_SLOTS - 1);
+    ln_bucket *b = &d->wheel->slot[i];
     while (b->first) {
-        ln_cell *c = b->first, *next;
-        if (b->sorted && c->end_us >> d->wheel->shift <= number) return c;
-        for (; c; c = next) {
-            next = c->after;
-            if (c->end_us >> d->wheel->shift > number && refile(d, c) < 0) {
-                *failed = 1;
-                return NULL;
-            }
-        }
-        sort(b);
+        ln_cell *c = b->first;
+        if (!*work) return 0;
+        --*work;
+        ln_deadlines_remove(c);
+        if ((c->end_us >> d->wheel->shift > number ? ln_deadlines_add(d, c) : add_to_bucket(d, c)) == 0) continue;
+        append(b, c);
+        return -1;
     }
-    return NULL;
+    d->wheel->filled[i / 64] &= ~(UINT64_C(1) << i % 64);
+    return 1;
 }
 
-static ln_cell *due_in_wheel(ln_deadlines *d, int64_t upto_us, int *failed) {
+int ln_deadlines_turn(ln_deadlines *d, int64_t upto_us, uint32_t *work) {
     ln_wheel *w = d->wheel;
-    int64_t upto = upto_us >> w->shift;
-    for (;;) {
-        int64_t number = first_filled(w);
-        size_t i = (size_t)number & (LN_WHEEL_SLOTS - 1);
-        ln_cell *c;
-        if (number > upto || number == w->first + LN_WHEEL_SLOTS) {
-            int empty = number == w->first + LN_WHEEL_SLOTS;
-            w->next_us = empty ? INT64_MAX : (int64_t)((uint64_t)number << w->shift);
-            if (upto > w->first) turn(w, upto);
-            return NULL;
-        }
+    int64_t upto, number;
+    int done;
+    if (!ln_deadlines_turns(d, upto_us)) return 1;
+    upto = upto_us >> w->shift;
+    while ((number = first_filled(w)) <= upto && number < w->first + LN_WHEEL_SLOTS) {
         turn(w, number);
-        c = first_in_slot(d, number, failed);
-        if (*failed) return NULL;
-        if (c) {
-            w->next_us = c->end_us;
-            return c->end_us <= upto_us ? c : NULL;
-        }
-        w->filled[i / 64] &= ~(UINT64_C(1) << i % 64);
+        done = empty_slot(d, number, work);
+        if (done != 1) return done;
     }
+    w->next_us = number == w->first + LN_WHEEL_SLOTS ? INT64_MAX : start_of(w, number);
+    if (upto > w->first) turn(w, upto);
+    return 1;
 }
 
 /* ---- both ------------------------------------------------------------------------------------------------------- */
 
 int ln_deadlines_add(ln_deadlines *d, ln_cell *cell) {
-    ln_bucket *b;
     if (d->wheel_shift >= 0 && (d->wheel || make_wheel(d, cell->end_us) == 0)) {
-        ln_wheel *w = d->wheel;
-        int64_t number = cell->end_us >> w->shift;
-        if ((uint64_t)number - (uint64_t)w->first < LN_WHEEL_SLOTS) {
-            fill(w, number, cell);
+        int64_t number = cell->end_us >> d->wheel->shift;
+        if ((uint64_t)number - (uint64_t)d->wheel->first < LN_WHEEL_SLOTS) {
+            fill(d->wheel, number, cell);
             return 0;
         }
     }
-    b = bucket_of(d, cell->end_us, cell->start_us);
-    if (!b) return -1;
-    append(b, cell);
-    return 0;
+    return add_to_bucket(d, cell);
 }
 
 /* Is the cell where it belongs, or has it changed since it was filed? */
@@ -264,7 +215,7 @@ static int belongs(const ln_deadlines *d, const ln_bucket *b, const ln_cell *c) 
     return c->end_us <= b->end_us && (!d->mixed_starts || c->start_us == b->start_us);
 }
 
-static ln_cell *due_in_buckets(ln_deadlines *d, int64_t upto_us, int *failed) {
+ln_cell *ln_deadlines_due(ln_deadlines *d, int64_t upto_us, int *failed) {
     while (d->ends.count && ln_heap_least(&d->ends) <= upto_us) {
         ln_bucket *b = ln_heap_top(&d->ends);
         ln_cell *c = b->first;
@@ -272,21 +223,15 @@ static ln_cell *due_in_buckets(ln_deadlines *d, int64_t upto_us, int *failed) {
             drop_top(d);
         } else if (belongs(d, b, c)) {
             return c;
-        } else if (refile(d, c) < 0) {
+        } else {
+            ln_deadlines_remove(c);
+            if (ln_deadlines_add(d, c) == 0) continue;
+            append(b, c);
             *failed = 1;
             return NULL;
         }
     }
     return NULL;
-}
-
-ln_cell *ln_deadlines_due(ln_deadlines *d, int64_t upto_us, int *failed) {
-    ln_cell *a = due_in_buckets(d, upto_us, failed), *b;
-    if (!d->wheel || *failed) return a;
-    b = due_in_wheel(d, upto_us, failed);
-    if (*failed) return NULL;
-    if (!a || !b) return a ? a : b;
-    return comes_before(a, b) ? a : b;
 }
 
 static const char *verify_list(const ln_deadlines *d, const ln_bucket *b) {
@@ -297,7 +242,6 @@ static const char *verify_list(const ln_deadlines *d, const ln_bucket *b) {
         if (c->before != before) return "a bucket's list is torn";
         if (!b->in_wheel && c->end_us < b->end_us) return "a window waits past its end";
         if (c->end_us < ln_deadlines_next(d)) return "a window is due before the next one";
-        if (b->in_wheel && b->sorted && before && !comes_before(before, c)) return "a slot is out of order";
     }
     return b->last == before ? NULL : "a bucket's list ends elsewhere";
 }

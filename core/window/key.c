@@ -80,7 +80,7 @@ uint32_t ln_keys_add(ln_keys *k, uint32_t hash, const uint8_t *bytes, size_t len
     uint8_t *far = NULL;
     uint32_t id;
     ln_key *key;
-    if (2 * (ln_keys_count(k) + 1) > k->slots && resize(k, k->slots ? 2 * k->slots : 16) < 0) return LN_KEY_NONE;
+    if (4 * (ln_keys_count(k) + 1) > 3 * k->slots && resize(k, k->slots ? 2 * k->slots : 16) < 0) return LN_KEY_NONE;
     if (len > LN_KEY_NEAR && !(far = ln_mem_new(k->mem, len))) return LN_KEY_NONE;
     id = ln_slab_take(&k->slab);
     if (id == LN_SLAB_NONE) {
@@ -119,7 +119,8 @@ static void forget(ln_keys *k, uint32_t id) {
     k->forgotten++;
     free_bytes(k, key);
     ln_slab_give(&k->slab, id);
-    if (k->slots > 64 && ln_keys_count(k) * 8 < k->slots) (void)resize(k, k->slots / 2); /* else the old one serves */
+    /* Rarely, and by much: each time all that are left are placed anew. Where it fails the old one serves. */
+    if (k->slots > 64 && ln_keys_count(k) * 16 < k->slots) (void)resize(k, k->slots / 4);
 }
 
 /* Of the keys that rest the next that the hand comes to. It goes round: who has rested longest is not known, but for

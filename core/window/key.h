@@ -52,7 +52,7 @@ void ln_key_encode_array_head(ln_buf *out, uint32_t n);
 typedef struct ln_keys {
     ln_mem *mem;
     ln_slab slab;
-    uint32_t *slot; /* the number of a key, from 1 up; open addressing, a power of two, at most half full */
+    uint32_t *slot; /* the number of a key, from 1 up; open addressing, a power of two, at most three quarters full */
     size_t slots;
     size_t resting;
     uint64_t forgotten; /* keys, ever */

@@ -180,7 +180,7 @@ static inline ln_rare *ln_cell_rare(const ln_engine *e, ln_cell *c) {
 }
 static inline uint8_t *ln_cell_run(const ln_engine *e, ln_cell *c) { return c->state + e->states_at; }
 /* One thing more has been done: true where the step has done enough, so that the host's loop turns meanwhile. */
-enum { LN_WORK_MAX = 16384 };
+enum { LN_WORK_MAX = 2048 };
 static inline int ln_engine_worked(ln_engine *e) {
     if (++e->work >= e->work_max) e->pause = 1;
     return e->pause;

@@ -44,10 +44,7 @@ ln_cell *ln_store_open(ln_engine *e, ln_cell_key *key, uint32_t at, int64_t star
 
 int ln_store_file(ln_engine *e, ln_cell *c) {
     ln_deadlines *d = e->plan.at_watermark && !c->on_time_done ? &e->completing : &e->expiring;
-    if (c->bucket && c->bucket->owner == d) { /* where its end has grown it is filed anew when it is due */
-        ln_deadlines_grown(d, c);
-        return 0;
-    }
+    if (c->bucket && c->bucket->owner == d) return 0; /* where its end has grown it is filed anew when it is due */
     if (c->bucket) ln_deadlines_remove(c);
     return ln_deadlines_add(d, c);
 }

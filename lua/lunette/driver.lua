@@ -120,9 +120,8 @@ local function step(app, part, till)
       if lib.ln_output_status(app.output) ~= OK then error("out of memory for the output", 0) end
     end
     if status == DONE then return true end
-    if status ~= MORE then raise(part)
-    elseif lib.ln_output_size(app.output) > OUTPUT_MAX then return false
-    end
+    if status ~= MORE then raise(part) end
+    if not part.staged or part.step or lib.ln_output_size(app.output) > OUTPUT_MAX then return false end
   end
 end
 
