@@ -96,7 +96,8 @@ end
 -- The names of a pane come in their usual order, all others by their text.
 local rank = {}
 for i, name in ipairs {
-  "pipeline", "key", "start", "end", "pane", "timing", "final", "retract", "absorbed", "value",
+  "pipeline", "key", "start", "end", "pane", "timing", "final", "retract", "absorbed", "approx", "cut",
+  "value",
 } do
   rank[name] = i
 end
