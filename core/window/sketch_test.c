@@ -248,7 +248,7 @@ static double true_weights(const bench *b, double *weight) {
 /* The bounds hold; they are no further apart than promised; and nothing that weighs more than that is missing. */
 static void is_top(const bench *b, const ln_value *got, int exact) {
     static double weight[NAMES + 1];
-    entry list[1000];
+    entry list[1000] = {{0}};
     double all = true_weights(b, weight), most = exact ? 0 : 2 * all / (double)b->spec.limit;
     uint32_t n = read_entries(got, list);
     for (uint32_t i = 0; i < n; i++) {

@@ -1,6 +1,7 @@
 /* collect: the values themselves in event time, and where there are more than the limit the first of them. They are
  * encoded one after the other in the order in which they come, and put in order, with what is beyond the limit thrown
  * out, when there are twice as many. */
+#include "base/assert.h"
 #include "base/pack.h"
 #include "window/aggregate/aggregate.h"
 #include "window/aggregate/kept.h"
@@ -66,6 +67,7 @@ static int trim(ln_tally *t, list *l) {
     l->sorted = l->count;
     if (l->count <= l->limit) return LN_OK;
     for (size_t i = 0; i < kept; i++) len += l->item[i].len;
+    LN_ASSERT(l->bytes.data); /* no value is encoded as nothing */
     if (!ln_buf_reserve(&bytes, len)) return LN_ENOMEM;
     for (size_t i = 0; i < kept; i++) {
         size_t at = bytes.len;
@@ -83,25 +85,28 @@ static int is_beyond(const list *l, const item *one) {
     return l->sorted >= l->limit && by_time(one, &l->item[l->limit - 1]) > 0;
 }
 
-/* Appends a value that is encoded, or *v where that is not NULL. */
+/* Appends a value that is encoded at `bytes`, or *v where there are none. */
 static int append(ln_tally *t, list *l, item one, const uint8_t *bytes, const ln_value *v) {
-    size_t from = l->bytes.len;
-    if (!is_beyond(l, &one)) {
-        if (l->count >= 2 * l->limit && trim(t, l) != LN_OK) return LN_ENOMEM;
-        from = l->bytes.len;
-        if (ln_mem_grow(t->mem, &l->item, &l->cap, l->count + 1, sizeof one) < 0) return LN_ENOMEM;
-        if (v) ln_pack_put(&l->bytes, v);
-        else ln_buf_append(&l->bytes, bytes, one.len);
-        if (l->bytes.failed) {
-            l->bytes.failed = 0;
-            l->bytes.len = from;
-            return LN_ENOMEM;
-        }
-        one.at = from;
-        one.len = l->bytes.len - from;
-        l->sorted += l->sorted == l->count && (!l->count || by_time(&l->item[l->count - 1], &one) <= 0);
-        l->item[l->count++] = one;
+    size_t from;
+    if (l->count >= 2 * l->limit && trim(t, l) != LN_OK) return LN_ENOMEM;
+    if (ln_mem_grow(t->mem, &l->item, &l->cap, l->count + 1, sizeof one) < 0) return LN_ENOMEM;
+    from = l->bytes.len;
+    if (bytes) ln_buf_append(&l->bytes, bytes, one.len);
+    else ln_pack_put(&l->bytes, v);
+    if (l->bytes.failed) {
+        l->bytes.failed = 0;
+        l->bytes.len = from;
+        return LN_ENOMEM;
     }
+    one.at = from;
+    one.len = l->bytes.len - from;
+    l->sorted += l->sorted == l->count && (!l->count || by_time(&l->item[l->count - 1], &one) <= 0);
+    l->item[l->count++] = one;
+    return LN_OK;
+}
+
+static int offer(ln_tally *t, list *l, item one, const uint8_t *bytes, const ln_value *v) {
+    if (!is_beyond(l, &one) && append(t, l, one, bytes, v) != LN_OK) return LN_ENOMEM;
     l->offered++;
     return LN_OK;
 }
@@ -109,7 +114,7 @@ static int append(ln_tally *t, list *l, item one, const uint8_t *bytes, const ln
 static int add(ln_tally *t, void *state, const ln_value *v) {
     collect *c = state;
     if (ensure(t, c, t->spec->limit) != LN_OK) return LN_ENOMEM;
-    return append(t, c->list, (item){.time_us = t->time_us, .arrival = t->arrival}, NULL, v);
+    return offer(t, c->list, (item){.time_us = t->time_us, .arrival = t->arrival}, NULL, v);
 }
 
 static int take(ln_tally *t, void *into, const void *from) {
@@ -120,7 +125,7 @@ static int take(ln_tally *t, void *into, const void *from) {
     if (ensure(t, a, b->limit) != LN_OK) return LN_ENOMEM;
     offered = a->list->offered + b->offered;
     for (size_t i = 0; i < b->count; i++)
-        if (append(t, a->list, b->item[i], b->bytes.data + b->item[i].at, NULL) != LN_OK) return LN_ENOMEM;
+        if (offer(t, a->list, b->item[i], b->bytes.data + b->item[i].at, NULL) != LN_OK) return LN_ENOMEM;
     a->list->offered = offered;
     return LN_OK;
 }
@@ -177,9 +182,9 @@ static int load(ln_tally *t, void *state, ln_saved *saved) {
         const uint8_t *bytes;
         one.arrival = ln_saved_uint(saved);
         bytes = ln_saved_bytes(saved, &one.len);
-        if (saved->bad || one.len == 0 || ln_kept_end(bytes, bytes + one.len) != bytes + one.len) return LN_EINVALID;
+        if (!bytes || one.len == 0 || ln_kept_end(bytes, bytes + one.len) != bytes + one.len) return LN_EINVALID;
         if (i && by_time(&c->list->item[i - 1], &one) > 0) return LN_EINVALID;
-        if (append(t, c->list, one, bytes, NULL) != LN_OK) return LN_ENOMEM;
+        if (offer(t, c->list, one, bytes, NULL) != LN_OK) return LN_ENOMEM;
     }
     c->list->offered = offered;
     return LN_OK;
