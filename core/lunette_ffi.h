@@ -245,10 +245,12 @@ typedef struct ln_aggregate {
     int32_t has_by;       /* min_by, max_by, and top where it adds up another field */
     int32_t by_column;    /* then that field's; a record without it is skipped */
     uint32_t n;           /* distinct_approx: bits of precision; top: how many to show; distinct: not 0 for null, and no
-                          estimate, past limits.distinct_values; quantile: not 0 for a list of numbers */
+                          estimate, past limits.distinct_values; quantile: not 0 for a list of numbers; fold: the
+                          bytes of the struct that it declares, 0 for accumulators that live in Lua */
     uint32_t numbers;     /* how many there are of the following */
     const double *number; /* quantile: shares; histogram: bounds, rising; borrowed for ln_engine_new only */
-    uint64_t limit;       /* collect: most values; top: how many different ones it counts */
+    uint64_t limit;       /* collect: most values; top: how many different ones it counts; fold: a number for the names
+                             and types of its struct, which tells what is saved apart */
     double accuracy;      /* quantile: the relative error */
     int64_t per_us;       /* rate */
 } ln_aggregate;
@@ -428,6 +430,9 @@ const uint8_t *ln_engine_staged(ln_engine *e, size_t *len);
 const int32_t *ln_engine_places(ln_engine *e);
 /* The bytes of a record that had to wait for W, named by an operation or a question; a view until the next step. */
 const uint8_t *ln_engine_held(ln_engine *e, uint32_t row, size_t *len);
+/* The structs of a fold that declares its state, by slot, zeros where a slot is new; NULL where none is in use. They
+ * are the driver's to change as it works off operations, and stay where they are until the next step. */
+void *ln_engine_fold(ln_engine *e, uint32_t aggregate);
 /* The present question; the struct stays where it is, and has meaning between LN_STEP_ASK and the next step. */
 ln_question *ln_engine_question(ln_engine *e);
 /* Of the window in question: aggregate i with the record in (in the order of their names; a fold is missing), its start

@@ -70,11 +70,16 @@ static int lay_out(ln_engine *e) {
     if (ln_states_init(&e->states, &e->mem, p) < 0) return -1;
     e->values = ln_mem_zero(&e->mem, (p->aggregates + 1) * sizeof *e->values);
     e->shape.fold_at = ln_mem_zero(&e->mem, (p->aggregates + 1) * sizeof *e->shape.fold_at);
-    if (!e->values || !e->shape.fold_at) return -1;
+    e->fold_states = ln_mem_zero(&e->mem, (p->aggregates + 1) * sizeof *e->fold_states);
+    if (!e->values || !e->shape.fold_at || !e->fold_states) return -1;
     e->stateful = ln_trigger_stateful(&p->early) || ln_trigger_stateful(&p->late);
     if (e->stateful) e->states_at = 2 * sizeof(ln_trigger_state);
     for (uint32_t i = 0; i < p->aggregates; i++) {
-        e->folds += p->aggregate[i].kind == LN_FOLD;
+        if (p->aggregate[i].kind == LN_FOLD) {
+            e->folds++;
+            e->fold_states[i].size = p->aggregate[i].n;
+            e->fold_states[i].layout = p->aggregate[i].limit;
+        }
         e->by |= p->aggregate[i].has_by;
     }
     e->rare_at = e->states_at + round_up(e->states.bytes, 8);
@@ -197,6 +202,9 @@ void ln_engine_delete(ln_engine *e) {
     ln_buf_free(&e->tally.scratch);
     ln_buf_free(&e->tally.shown);
     ln_states_free(&e->states, &e->mem);
+    for (uint32_t i = 0; e->fold_states && i < e->plan.aggregates; i++)
+        ln_fold_states_free(&e->fold_states[i], &e->mem);
+    ln_mem_free(&e->mem, e->fold_states, (e->plan.aggregates + 1) * sizeof *e->fold_states);
     ln_mem_free(&e->mem, e->values, (e->plan.aggregates + 1) * sizeof *e->values);
     ln_mem_free(&e->mem, e->shape.fold_at, (e->plan.aggregates + 1) * sizeof *e->shape.fold_at);
     ln_mem_free(&e->rows.mem, e->op, e->op_cap * sizeof *e->op);

@@ -9,6 +9,7 @@
 #include "base/instant.h"
 #include "base/pool.h"
 #include "window/deadlines.h"
+#include "window/fold_states.h"
 #include "window/frame.h"
 #include "window/grid.h"
 #include "window/pane.h"
@@ -96,8 +97,9 @@ struct ln_engine {
 
     /* how a cell's state is laid out */
     ln_states states;
-    uint32_t states_at; /* where their run begins in a cell's state */
-    uint32_t rare_at;   /* and where its ln_rare lies, in pipelines that have a use for it */
+    uint32_t states_at;          /* where their run begins in a cell's state */
+    uint32_t rare_at;            /* and where its ln_rare lies, in pipelines that have a use for it */
+    ln_fold_states *fold_states; /* of each aggregate: those of declared folds */
     uint32_t cell_bytes;
     int stateful;                     /* triggers keep state */
     uint32_t folds;                   /* how many aggregates are */
