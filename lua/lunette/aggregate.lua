@@ -29,8 +29,9 @@ local make = require("lunette.node").make
 ---@field per? lunette.Duration default one second; in ticks one tick
 
 ---@class lunette.Fold
----@field init fun(): any the accumulator of an empty window
----@field add fun(acc: any, record: table): any the accumulator with the record in
+---@field state? table<string, string> the fields of the accumulator with their types: it is a struct then
+---@field init? fun(acc?: any): any the accumulator of an empty window; of a struct, which is zero else, optional
+---@field add fun(acc: any, record: table): any the accumulator with the record in; a struct it changes
 ---@field merge? fun(a: any, b: any): any needed where windows merge
 ---@field result? fun(acc: any): any what a pane shows; default the accumulator itself
 

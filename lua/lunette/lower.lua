@@ -1,6 +1,7 @@
 --- A checked pipeline as the numbers that the engine works with (`ln_plan`). Fields become columns of the reader;
 -- functions become columns that the driver computes, each with the pass in which it is called.
 local ffi = require "lunette.ffi"
+local struct = require "lunette.struct"
 
 local lib = ffi.lib
 
@@ -175,11 +176,13 @@ local function lower_aggregates(plan, p, column, compute)
     if a.kind == "fold" then
       folds[#folds + 1] = a
       to.column = -1
+      local made = a.state and struct.of(a.state)
+      if made then to.n, to.limit = made.bytes, made.number end
     else
       to.column = a.kind == "ratio" and compute("field", truth(a.fn)) or column_of(a)
     end
     if a.by then to.has_by, to.by_column = 1, column_of(a.by) end
-    lower_parameters(to, a, anchors)
+    if a.kind ~= "fold" then lower_parameters(to, a, anchors) end
   end
   plan.aggregate, plan.aggregates = list, #p.aggregates
   return anchors, folds

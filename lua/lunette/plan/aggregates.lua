@@ -140,13 +140,53 @@ function check.ratio(scope, a)
   return { kind = "ratio", fn = values.func(scope:enter "fn", a.fn, "function(record) return ... end") }
 end
 
-local FOLD = { "init", "add", "merge", "result" }
+local FOLD = { "state", "init", "add", "merge", "result" }
+local FUNCTIONS = { "init", "add", "merge", "result" }
 local fold_like = {
   init = "function() return ... end",
   add = "function(acc, record) return acc end",
   merge = "function(a, b) return ... end",
   result = "function(acc) return ... end",
 }
+local declared_like = {
+  init = "function(acc) acc.x = ... end",
+  add = "function(acc, record) acc.x = ... end",
+  merge = "function(a, b) a.x = ... end",
+  result = fold_like.result,
+}
+
+local TYPES = { "double", "float", "int64", "uint64", "int32", "uint32", "bool" }
+local FIELDS_MAX = 1000
+
+-- Words that are no names in C.
+local reserved = {}
+for word in ([[auto break case char const continue default do double else enum extern float for goto if inline int long
+  register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while
+  and elseif end false function in local nil not or repeat then true until]]):gmatch "%a+" do reserved[word] = true end
+
+-- The fields of a declared state, by name.
+local function check_state(scope, value)
+  local how = 'write its fields with their types, as in { n = "double", last = "int64" }'
+  if type(value) ~= "table" or node.mark(value) or value == node.null or next(value) == nil then
+    values.wrong(scope, value, how)
+    return nil
+  end
+  local list = {}
+  for name in next, value do list[#list + 1] = { name = name } end
+  table.sort(list, function(a, b) return describe.step(a.name) < describe.step(b.name) end)
+  if #list > FIELDS_MAX then
+    scope:problem(("has %d fields"):format(#list), ("write at most %d"):format(FIELDS_MAX))
+    return nil
+  end
+  for _, f in ipairs(list) do
+    local inner = scope:enter(f.name)
+    if type(f.name) ~= "string" or not f.name:find "^%a[%w_]*$" or reserved[f.name] then
+      inner:problem("is no name of a field", "write letters, digits and _, and no word of C or Lua")
+    end
+    f.type = values.choice(inner, value[f.name], TYPES, "the types are " .. table.concat(TYPES, ", "))
+  end
+  return list
+end
 
 function check.fold(scope, a, windows)
   values.arguments(scope, a)
@@ -158,13 +198,15 @@ function check.fold(scope, a, windows)
   local spec = values.fields(scope, a.spec, FOLD, how)
   if not spec then return nil end
   local out = { kind = "fold" }
-  for _, name in ipairs(FOLD) do
-    local needed = name == "init" or name == "add"
-    if spec[name] ~= nil or needed then out[name] = values.func(scope:enter(name), spec[name], fold_like[name]) end
+  if spec.state ~= nil then out.state = check_state(scope:enter "state", spec.state) end
+  local like = spec.state ~= nil and declared_like or fold_like
+  for _, name in ipairs(FUNCTIONS) do
+    local needed = name == "add" or name == "init" and spec.state == nil
+    if spec[name] ~= nil or needed then out[name] = values.func(scope:enter(name), spec[name], like[name]) end
   end
   if windows.merging and spec.merge == nil then
     scope:enter("merge"):problem(("missing, and windows of ln.%s merge"):format(windows.merging),
-      "write merge = " .. fold_like.merge)
+      "write merge = " .. like.merge)
   end
   return out
 end
