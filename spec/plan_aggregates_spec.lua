@@ -81,6 +81,26 @@ describe("plan.check reports of aggregates with parameters,", function()
       { 'ln.ratio "x"', '.fn: is "x": write function(record) return ... end' },
     }
 
+    local fields = 'write its fields with their types, as in { n = "double", last = "int64" }'
+    each_reports {
+      { "ln.fold { state = 5, add = f }", ".state: is 5: " .. fields },
+      { "ln.fold { state = {}, add = f }", ".state: is a table: " .. fields },
+      { 'ln.fold { state = { n = "double" } }', ".add: missing: write function(acc, record) acc.x = ... end" },
+      { 'ln.fold { state = { n = "string", __x = "double", ["end"] = "bool", "int64" }, add = f, init = 1 }',
+        ".state.__x: is no name of a field: write letters, digits and _, and no word of C or Lua",
+        ".state.end: is no name of a field: write letters, digits and _, and no word of C or Lua",
+        '.state.n: "string" is unknown: the types are double, float, int64, uint64, int32, uint32, bool',
+        ".state[1]: is no name of a field: write letters, digits and _, and no word of C or Lua",
+        ".init: is 1: write function(acc) acc.x = ... end" },
+    }
+
+    it("a declared fold without merge where windows merge", function()
+      local _, problems = check(
+        's.window, s.aggregate.a = ln.session(5), ln.fold { state = { n = "double" }, add = f }', f)
+      assert.same({ "p.lua:3: aggregate.a.merge: missing, and windows of ln.session merge: "
+        .. "write merge = function(a, b) a.x = ... end" }, problems)
+    end)
+
     it("a rate of a window without a length", function()
       local _, problems = check("s.window, s.aggregate.a = ln.global(), ln.rate()")
       assert.same({ "p.lua:3: aggregate.a: ln.global has no length that a rate could be over: use ln.sum or ln.count, "
@@ -109,6 +129,8 @@ describe("plan.check puts in numbers", function()
     ["ln.rate()"] = { kind = "rate", per_us = 1e6 },
     ['ln.rate("x", { per = "1m" })'] = { kind = "rate", path = x, per_us = 60e6 },
     ["ln.ratio(f)"] = { kind = "ratio", fn = f },
+    ['ln.fold { state = { n = "double", a = "bool" }, add = f }'] =
+      { kind = "fold", state = { { name = "a", type = "bool" }, { name = "n", type = "double" } }, add = f },
   }
   for text, want in pairs(rows) do
     it(text, function()

@@ -151,7 +151,8 @@ end
 --- The loop that takes records into accumulators: `loop(from, fold, count, ops)`.
 -- @param context { engine, record, cursor, move }
 function M.add(context, folds, held, at)
-  local chunk = assert(load(generate(ADD, folds, { plain = ADD_FOLD, declared = ADD_DECLARED }), "=lunette/folds (add)"))
+  local text = generate(ADD, folds, { plain = ADD_FOLD, declared = ADD_DECLARED })
+  local chunk = assert(load(text, "=lunette/folds (add)"))
   return chunk(folds, held, at, context.cursor, context.record, context.move, context.engine, M.BROKEN, constants)
 end
 
