@@ -244,15 +244,13 @@ typedef struct ln_aggregate {
     size_t name_len;
     int32_t has_by;       /* min_by, max_by, and top where it adds up another field */
     int32_t by_column;    /* then that field's; a record without it is skipped */
-    uint32_t n;           /* distinct_approx: bits of precision; top: how many to show; distinct: not 0 for null, and no
-                          estimate, past limits.distinct_values; quantile: not 0 for a list of numbers; fold: the
-                          bytes of the struct that it declares, 0 for accumulators that live in Lua */
+    uint32_t n;           /* distinct_approx: bits; top: how many to show; distinct: 1 for null, and no estimate, past
+                             its limit; quantile: 1 for a list; fold: bytes of a declared struct, or 0 */
     uint32_t numbers;     /* how many there are of the following */
     const double *number; /* quantile: shares; histogram: bounds, rising; borrowed for ln_engine_new only */
-    uint64_t limit;       /* collect: most values; top: how many different ones it counts; fold: a number for the names
-                             and types of its struct, which tells what is saved apart */
-    double accuracy;      /* quantile: the relative error */
-    int64_t per_us;       /* rate */
+    uint64_t limit;  /* collect: most values; top: the capacity; fold: a number that tells its struct from others */
+    double accuracy; /* quantile: the relative error */
+    int64_t per_us;  /* rate */
 } ln_aggregate;
 
 /* Everything the engine must know of a pipeline. Columns are numbers of the batch's columns; those from

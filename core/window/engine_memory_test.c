@@ -176,7 +176,7 @@ static void assigned_with_limits(ln_plan *p) {
     p->key_composite = 1;
     p->key_column[1] = COMPUTED;
     p->computed_columns = 1;
-    p->limits.state_bytes = 30000;
+    p->limits.state_bytes = 50000;
     p->time_kind = LN_TIME_COLUMN;
 }
 
