@@ -192,6 +192,15 @@ enum ln_aggregate_kind {
     LN_LAST,
     LN_DISTINCT,
     LN_FOLD,
+    LN_DISTINCT_APPROX,
+    LN_QUANTILE,
+    LN_TOP,
+    LN_MIN_BY,
+    LN_MAX_BY,
+    LN_COLLECT,
+    LN_HISTOGRAM,
+    LN_RATE,
+    LN_RATIO,
     LN_AGGREGATE_KINDS
 };
 
@@ -230,9 +239,18 @@ typedef struct ln_trigger {
 
 typedef struct ln_aggregate {
     int32_t kind;     /* enum ln_aggregate_kind */
-    int32_t column;   /* of the frame; -1: the record itself (count without a field, fold) */
+    int32_t column;   /* of the frame; -1: the record itself (count and rate without a field, fold) */
     const char *name; /* borrowed for ln_engine_new only */
     size_t name_len;
+    int32_t has_by;       /* min_by, max_by, and top where it adds up another field */
+    int32_t by_column;    /* then that field's; a record without it is skipped */
+    uint32_t n;           /* distinct_approx: bits; top: how many to show; distinct: 1 for null, and no estimate, past
+                             its limit; quantile: 1 for a list; fold: bytes of a declared struct, or 0 */
+    uint32_t numbers;     /* how many there are of the following */
+    const double *number; /* quantile: shares; histogram: bounds, rising; borrowed for ln_engine_new only */
+    uint64_t limit;  /* collect: most values; top: the capacity; fold: a number that tells its struct from others */
+    double accuracy; /* quantile: the relative error */
+    int64_t per_us;  /* rate */
 } ln_aggregate;
 
 /* Everything the engine must know of a pipeline. Columns are numbers of the batch's columns; those from
@@ -353,11 +371,12 @@ typedef struct ln_stats {
     uint64_t read, aggregated, filtered, rejected[8];
     uint64_t panes[3]; /* by timing: early, on_time, late */
     uint64_t withdrawals;
-    uint64_t refusals_late;  /* windows that refused a record which another window took */
-    uint64_t values_skipped; /* values that an aggregate could not take */
-    uint64_t distinct_over;  /* windows whose exact distinct passed its limit: it shows null */
-    uint64_t windows, keys;  /* alive now; where windows share slices, one window is counted for each key */
-    uint64_t windows_opened; /* ever; where windows share slices, those that were completed */
+    uint64_t refusals_late;    /* windows that refused a record which another window took */
+    uint64_t values_skipped;   /* values that an aggregate could not take */
+    uint64_t distinct_over;    /* windows whose exact distinct passed its limit and is an estimate since */
+    uint64_t distinct_refused; /* the same, and null since, where the plan wants that */
+    uint64_t windows, keys;    /* alive now; where windows share slices, one window is counted for each key */
+    uint64_t windows_opened;   /* ever; where windows share slices, those that were completed */
     uint64_t state_bytes;
     int64_t watermark_us; /* INT64_MIN: none yet */
 } ln_stats;
@@ -409,6 +428,9 @@ const uint8_t *ln_engine_staged(ln_engine *e, size_t *len);
 const int32_t *ln_engine_places(ln_engine *e);
 /* The bytes of a record that had to wait for W, named by an operation or a question; a view until the next step. */
 const uint8_t *ln_engine_held(ln_engine *e, uint32_t row, size_t *len);
+/* The structs of a fold that declares its state, by slot, zeros where a slot is new; NULL where none is in use. They
+ * are the driver's to change as it works off operations, and stay where they are until the next step. */
+void *ln_engine_fold(ln_engine *e, uint32_t aggregate);
 /* The present question; the struct stays where it is, and has meaning between LN_STEP_ASK and the next step. */
 ln_question *ln_engine_question(ln_engine *e);
 /* Of the window in question: aggregate i with the record in (in the order of their names; a fold is missing), its start

@@ -42,9 +42,10 @@ local modules = {
   ["lunette.columns"] = { "lunette.ffi", "lunette.value" },
   ["lunette.record"] = { "lunette.ffi", "lunette.value", "lunette.columns" },
   ["lunette.rows"] = { "lunette.ffi", "lunette.value" },
-  ["lunette.folds"] = { "lunette.ffi", "lunette.value" },
+  ["lunette.struct"] = { "lunette.ffi" },
+  ["lunette.folds"] = { "lunette.ffi", "lunette.value", "lunette.struct" },
   ["lunette.question"] = { "lunette.ffi", "lunette.value", "lunette.record" },
-  ["lunette.lower"] = { "lunette.ffi" },
+  ["lunette.lower"] = { "lunette.ffi", "lunette.struct" },
   ["lunette.driver"] = {
     "lunette.ffi", "lunette.value", "lunette.record", "lunette.rows", "lunette.folds", "lunette.question",
     "lunette.lower",

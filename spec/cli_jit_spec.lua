@@ -46,6 +46,16 @@ describe("the report on compiling", function()
     error "not compiled"
   end)
 
+  it("never says of one that reads many numbers that loops were unrolled", function()
+    for _ = 1, 3 do
+      local lines = report [[function(r)
+    local sum = r.t + r.t + r.t + r.t + r.t + r.t + r.t + r.t + r.t + r.t + r.t + r.t + r.t + r.t + r.t + r.t + r.t
+    return sum % 3 > 0
+  end]]
+      assert.is_false(finds(lines, "unroll"), table.concat(lines, "\n"))
+    end
+  end)
+
   it("names the line that makes a function, and says what to do", function()
     local lines, stats = report [[function(r)
     local t = r.t

@@ -247,10 +247,6 @@ describe("plan.check reports", function()
         'p.lua:3: aggregate.s.field: ".x" has an empty part: put one dot between two names' },
       { 's.aggregate.s = ln.sum("a", "b")',
         "p.lua:3: aggregate.s: too many arguments for ln.sum: write ln.sum(field)" },
-      { 's.aggregate.u = ln.distinct("x", { aprox = false })',
-        'p.lua:3: aggregate.u.aprox: unknown field: did you mean "approx"?' },
-      { 's.aggregate.u = ln.distinct("x", { precision = 12 })',
-        "p.lua:3: aggregate.u.precision: does nothing without approx: leave it out: the exact count needs none" },
     }
   end)
 
@@ -322,24 +318,6 @@ describe("plan.check reports", function()
         here .. ': name: another pipeline is named "a": give each its own name',
       }, problems)
     end)
-  end)
-
-  it("what this version lacks, by name and with what to use instead", function()
-    local _, problems = check(table.concat({
-      's.aggregate = { a = ln.quantile("x", 0.99), b = ln.top("x", 3), c = ln.min_by("x", "y"),',
-      'd = ln.max_by("x", "y"), e = ln.collect("x"), f = ln.histogram("x", { bounds = { 1 } }),',
-      'g = ln.rate("x"), h = ln.ratio(f),',
-      'i = ln.distinct("x", { approx = true }) }',
-    }, " "))
-    for i, what in ipairs {
-      "a: ln.quantile", "b: ln.top", "c: ln.min_by", "d: ln.max_by", "e: ln.collect", "f: ln.histogram", "g: ln.rate",
-      "h: ln.ratio", "i.approx: ln.distinct with approx",
-    } do
-      local start = ("p.lua:3: aggregate.%s is not in Lunette 0.1 yet: "):format(what)
-      assert.equal(start, problems[i]:sub(1, #start))
-      assert.is_true(#problems[i] > #start)
-    end
-    assert.equal(9, #problems)
   end)
 
   it("everything at once, in the order of the fields", function()

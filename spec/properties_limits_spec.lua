@@ -92,15 +92,35 @@ describe("past limits.state_bytes", function()
 end)
 
 describe("past limits.distinct_values", function()
-  it("a window's distinct is null, and counted once", function()
-    local records = {}
-    for i = 1, 30 do records[i] = { t = i, v = i % 10 < 5 and i or 1 } end
-    local r = run([[aggregate = { d = ln.distinct 'v', n = ln.count() }, trigger = ln.at_watermark(),
-      limits = { distinct_values = 5 }]], records)
-    -- [0, 10): 1 to 4 and 1, four; [10, 20): 10 to 14 and 1, six; [20, 30): likewise; [30, 40): 30.
-    assert.same({ 4, "null", "null", 1 }, values(r, "d"))
+  -- [0, 10): 1 to 4 and 1, four; [10, 20): 10 to 14 and 1, six; [20, 30): likewise; [30, 40): 30.
+  local records = {}
+  for i = 1, 30 do records[i] = { t = i, v = i % 10 < 5 and i or 1 } end
+
+  it("a window's distinct is an estimate, its panes say so, and it is counted once", function()
+    local r = run([[aggregate = { d = ln.distinct 'v', n = ln.count() }, limits = { distinct_values = 5 },
+      trigger = ln.at_watermark { early = ln.each() }]], records)
+    local last, approx = {}, 0
+    for _, pane in ipairs(r.panes) do
+      if pane.final then last[#last + 1] = { pane.value.d, pane.approx } end
+      if pane.approx then approx = approx + 1 end
+    end
+    assert.same({ { 4 }, { 6, true }, { 6, true }, { 1 } }, last) -- so few are exact in a sketch, too
+    assert.equal(12, approx) -- of each of the two the panes from the sixth record on, and the last one
     assert.equal(2, r.stats[1].distinct_over)
+    assert.equal(0, r.stats[1].distinct_refused)
+    assert.same({}, r.notices)
+  end)
+
+  it("it is null where the script wants an error, which is told once", function()
+    local r = run([[aggregate = { d = ln.distinct('v', { past_limit = "error" }), n = ln.count() },
+      trigger = ln.at_watermark(), limits = { distinct_values = 5 }]], records)
+    assert.same({ 4, "null", "null", 1 }, values(r, "d"))
     assert.same({ 9, 10, 10, 1 }, values(r, "n"))
+    assert.equal(2, r.stats[1].distinct_refused)
+    assert.equal(0, r.stats[1].distinct_over)
+    for _, pane in ipairs(r.panes) do assert.is_nil(pane.approx) end
+    assert.equal(1, #r.notices)
+    assert.truthy(r.notices[1]:find("limits.distinct_values", 1, true))
   end)
 
   it("exactly at the limit it is a number", function()

@@ -46,7 +46,7 @@ local function both(script, input, options)
   compare_panes(cells.panes, slices.panes)
   assert.equal(cells.reject_bytes, slices.reject_bytes)
   for _, name in ipairs { "read", "aggregated", "filtered", "refusals_late", "windows_opened", "keys", "windows",
-    "panes", "distinct_over" } do
+    "panes", "distinct_over", "distinct_refused" } do
     assert.equal(cells.stats[1][name], slices.stats[1][name], name)
   end
   return slices
@@ -120,6 +120,25 @@ describe("slices and cells give the same panes", function()
       over = over + both(about.script, engine.encode(records, "json"), {}).stats[1].distinct_over
     end)
     assert.is_true(over > 0)
+  end)
+
+  it("with sketches past what they hold exactly, and lists that are cut", function()
+    local cut, estimated = 0, 0
+    streams.each(20, function(g, about)
+      about.script = streams.script { window = "ln.hopping(600, 200)", key = "'none'", aggregates = { "n" } }
+        :gsub("n = ln.count%(%)", [[n = ln.count(),
+        near = ln.distinct("id", { approx = true, precision = 10 }), xs = ln.distinct "id",
+        middle = ln.quantile("d", { 0, 0.3, 0.5, 0.9, 1 }), list = ln.collect("x", { limit = 20 }),
+        often = ln.top("x", 3), most = ln.max_by("x", "b"), classes = ln.histogram("d", { bounds = { -9, 0, 9 } }),
+        pace = ln.rate(), right = ln.ratio(function(r) return r.v > 3 end)]])
+        :gsub("window = ", "limits = { distinct_values = 100 }, %0")
+      local records = g:delayed(g:records { count = 1500, step = 2 }, 30)
+      local run = both(about.script, engine.encode(records, "json"), {})
+      for _, pane in ipairs(run.panes) do
+        cut, estimated = cut + (pane.cut and 1 or 0), estimated + (pane.approx and 1 or 0)
+      end
+    end)
+    assert.is_true(cut > 20 and estimated > 20)
   end)
 
   describe("and the same counts", function()

@@ -81,7 +81,7 @@ describe("the program gives the same", function()
   local function whole(pane)
     local v = pane.value
     return { v.n, v.ids, v.low, v.high, v.first, v.last, v.kinds, ("%.6g %.6g %.6g"):format(v.mean, v.dev == json.null
-      and -1 or v.dev, v.double), pane["end"] }
+      and -1 or v.dev, v.double), v.near, v.middle, v.often, v.list, v.least, v.classes, v.odd, pane.cut, pane["end"] }
   end
 
   it("windows for any order of arrival within the delay", function()

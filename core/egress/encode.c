@@ -20,7 +20,7 @@ static void put_pipeline(ln_buf *into, const ln_pane_shape *shape) {
 /* Bytes that are msgpack already. */
 #define WRITE_PACKED(to, bytes) ((uint8_t *)memcpy(to, bytes, sizeof(bytes) - 1) + sizeof(bytes) - 1)
 
-enum { FIXED = 160 }; /* more than a pane takes beside its texts and values */
+enum { FIXED = 176 }; /* more than a pane takes beside its texts and values */
 
 static size_t room_of(const ln_pane_shape *shape, const ln_pane *pane) {
     size_t room = FIXED + shape->pipeline_len + pane->key_len + (size_t)pane->absorbed_count * LN_PACK_MAX;
@@ -105,6 +105,16 @@ static uint8_t *write_absorbed(uint8_t *to, const ln_pane_shape *shape, const ln
     return to;
 }
 
+static uint8_t *write_marks(uint8_t *to, const ln_pane *pane) {
+    if (pane->approx)
+        to = WRITE_PACKED(to, "\xa6"
+                              "approx\xc3");
+    if (pane->cut)
+        to = WRITE_PACKED(to, "\xa3"
+                              "cut\xc3");
+    return to;
+}
+
 /* `from` is where the buffer's bytes begin, from which the places of folds are counted. */
 static uint8_t *write_values(uint8_t *to, const uint8_t *from, const ln_pane_shape *shape, const ln_pane *pane) {
     to = WRITE_PACKED(to, "\xa5value");
@@ -120,13 +130,16 @@ static uint8_t *write_values(uint8_t *to, const uint8_t *from, const ln_pane_sha
 void ln_encode_pane(ln_buf *into, const ln_pane_shape *shape, const ln_pane *pane, ln_encoded_bounds *last) {
     uint8_t *to = ln_buf_reserve(into, room_of(shape, pane));
     if (!to) return;
-    to = ln_pack_head(to, LN_MAP, 7u + (pane->retract != 0) + (pane->absorbed_count != 0) + (shape->pipeline != NULL));
+    to = ln_pack_head(to, LN_MAP,
+                      7u + (pane->retract != 0) + (pane->absorbed_count != 0) + (shape->pipeline != NULL) +
+                          (pane->approx != 0) + (pane->cut != 0));
     if (shape->pipeline) to = write_text(WRITE_PACKED(to, "\xa8pipeline"), shape->pipeline, shape->pipeline_len);
     to = write_bytes(WRITE_PACKED(to, "\xa3key"), pane->key, pane->key_len);
     to = write_bounds(to, shape, pane, last);
     to = ln_pack_uint(WRITE_PACKED(to, "\xa4pane"), pane->index);
     to = write_timing(to, pane);
     to = write_absorbed(to, shape, pane);
+    to = write_marks(to, pane);
     to = write_values(to, into->data, shape, pane);
     into->len = (size_t)(to - into->data);
 }

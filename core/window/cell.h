@@ -45,7 +45,7 @@ struct ln_cell {
     uint8_t last_final;       /* and the last one was final */
     uint8_t nonempty;         /* some record came */
     uint8_t has_past;         /* its ln_rare holds panes */
-    uint8_t over;             /* a distinct has passed its limit, and that has been counted */
+    uint8_t over;             /* enum ln_mark of distincts past their limits, where that has been counted */
     _Alignas(8) uint8_t state
         []; /* two ln_trigger_state where triggers keep any, then the aggregates, then where there is any its ln_rare */
 };

@@ -259,6 +259,8 @@ int ln_engine_step(ln_engine *e, uint32_t until) {
         ln_buf_clear(&e->staged);
         ln_buf_clear(&e->places);
         ln_hold_spent(e);
+        for (uint32_t i = 0; i < e->plan.aggregates && !ln_ids_live(&e->slots); i++)
+            ln_fold_states_trim(&e->fold_states[i], &e->mem);
         e->ops_taken = 0;
     }
     e->until = until;
@@ -330,6 +332,8 @@ const uint8_t *ln_engine_staged(ln_engine *e, size_t *len) {
 }
 
 const int32_t *ln_engine_places(ln_engine *e) { return (const int32_t *)(const void *)e->places.data; }
+
+void *ln_engine_fold(ln_engine *e, uint32_t aggregate) { return e->fold_states[aggregate].bytes; }
 
 int ln_engine_message(ln_engine *e, uint32_t row, const char *text, size_t len) {
     const uint8_t *copy = ln_arena_copy(&e->rows.texts, text, len);

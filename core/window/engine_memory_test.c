@@ -4,15 +4,27 @@
 #include "window/state.h"
 #include "window/test_engine.h"
 
-#define NAMED(k, c, n) \
-    { .kind = (k), .column = (c), .name = (n), .name_len = sizeof(n) - 1 }
+#define NAMED(k, c, n, ...) \
+    { .kind = (k), .column = (c), .name = (n), .name_len = sizeof(n) - 1, __VA_ARGS__ }
+static const double shares[] = {0.5, 0.9};
 static const ln_aggregate aggregates[] = {
-    NAMED(LN_COUNT, -1, "count"),   NAMED(LN_DISTINCT, WORD, "different"),
-    NAMED(LN_FIRST, WORD, "first"), NAMED(LN_LAST, WORD, "last"),
-    NAMED(LN_MAX, NUMBER, "most"),  NAMED(LN_DISTINCT, NUMBER, "numbers"),
-    NAMED(LN_SUM, NUMBER, "sum"),   NAMED(LN_FOLD, -1, "fold"),
+    NAMED(LN_COLLECT, WORD, "all", .limit = 3),
+    NAMED(LN_MAX_BY, WORD, "best", .has_by = 1, .by_column = NUMBER),
+    NAMED(LN_HISTOGRAM, NUMBER, "classes", .number = shares, .numbers = 2),
+    NAMED(LN_COUNT, -1, "count", .n = 0),
+    NAMED(LN_DISTINCT, WORD, "different", .n = 0),
+    NAMED(LN_FIRST, WORD, "first", .n = 0),
+    NAMED(LN_LAST, WORD, "last", .n = 0),
+    NAMED(LN_MAX, NUMBER, "most", .n = 0),
+    NAMED(LN_DISTINCT_APPROX, WORD, "near", .n = 10),
+    NAMED(LN_DISTINCT, NUMBER, "numbers", .n = 1),
+    NAMED(LN_TOP, WORD, "often", .has_by = 1, .by_column = NUMBER, .n = 2, .limit = 2),
+    NAMED(LN_QUANTILE, NUMBER, "quantiles", .n = 1, .accuracy = 0.01, .number = shares, .numbers = 2),
+    NAMED(LN_RATE, NUMBER, "rate", .per_us = 1),
+    NAMED(LN_SUM, NUMBER, "sum", .n = 0),
+    NAMED(LN_FOLD, -1, "fold", .n = 0),
 };
-enum { PLAIN = 7, WITH_FOLD = 8 };
+enum { PLAIN = 14, WITH_FOLD = 15 };
 
 /* Appends a node; its number as a bit. */
 static uint64_t node(ln_trigger *t, int kind, int64_t n, uint64_t children) {
@@ -164,7 +176,7 @@ static void assigned_with_limits(ln_plan *p) {
     p->key_composite = 1;
     p->key_column[1] = COMPUTED;
     p->computed_columns = 1;
-    p->limits.state_bytes = 30000;
+    p->limits.state_bytes = 50000;
     p->time_kind = LN_TIME_COLUMN;
 }
 

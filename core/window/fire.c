@@ -19,32 +19,7 @@ void ln_kept_free(ln_engine *e, ln_kept *kept) {
     *kept = (ln_kept){0};
 }
 
-/* An exact distinct that has passed its limit shows null. */
-static int is_over(const ln_part *part, const ln_value *v) { return part->kind == LN_DISTINCT && v->type == LN_NULL; }
-
-/* Counts a window of which some distinct is over, once. */
-static void note_over(ln_engine *e, ln_cell *c) {
-    if (c->over) return;
-    c->over = 1;
-    e->stats.distinct_over++;
-}
-
-void ln_fire_value(ln_engine *e, ln_cell *c, uint32_t i, ln_value *out) {
-    ln_states_result(&e->states, ln_cell_run(e, c), i, out);
-    if (is_over(&e->states.part[i], out)) note_over(e, c);
-}
-
-/* The values of a run of states; true where a distinct among them is over. */
-static int read_values(ln_engine *e, const uint8_t *run) {
-    int over = 0;
-    for (uint32_t i = 0; i < e->states.count; i++) {
-        ln_states_result(&e->states, run, i, &e->values[i]);
-        over |= is_over(&e->states.part[i], &e->values[i]);
-    }
-    return over;
-}
-
-static void fill(ln_engine *e, ln_cell *c, ln_pane *pane) {
+static int fill(ln_engine *e, ln_cell *c, ln_pane *pane) {
     *pane = (ln_pane){
         .key = ln_key_bytes(&c->key->key),
         .key_len = c->key->key.len,
@@ -52,9 +27,8 @@ static void fill(ln_engine *e, ln_cell *c, ln_pane *pane) {
         .start_us = c->start_us,
         .end_us = c->end_us,
         .final = ln_engine_expiry(e, c->end_us) <= e->now_us,
-        .value = e->values,
     };
-    if (read_values(e, ln_cell_run(e, c))) note_over(e, c);
+    return ln_values_fill(e, ln_cell_run(e, c), &c->over, pane);
 }
 
 /* Stages a pane for the driver, with the operation that finishes it. */
@@ -155,7 +129,7 @@ void ln_fire_empty(ln_engine *e, ln_cell *c) {
 int ln_fire(ln_engine *e, ln_cell *c, int timing) {
     ln_pane pane;
     uint32_t handle;
-    fill(e, c, &pane);
+    if (fill(e, c, &pane) < 0) return ln_engine_fail(e, LN_ENOMEM, "a pane");
     pane.timing = (uint8_t)timing;
     if (c->has_past && settle_absorbed(e, ln_cell_rare(e, c), &pane) < 0) return ln_engine_fail(e, LN_ENOMEM, "a pane");
     if (e->plan.panes == LN_RETRACTING && c->shown && withdraw(e, &ln_cell_rare(e, c)->last) < 0) return -1;
@@ -183,13 +157,10 @@ int ln_fire_run(ln_engine *e, const ln_key *key, int64_t start_us, int64_t end_u
         .end_us = end_us,
         .timing = LN_ON_TIME,
         .final = 1,
-        .value = e->values,
     };
-    if (more) {
-        for (uint32_t i = 0; i < e->states.count; i++) ln_states_result_of_two(&e->states, run, more, i, &e->values[i]);
-    } else {
-        e->stats.distinct_over += (uint64_t)read_values(e, run);
-    }
+    uint8_t over = 0;
+    if (more) ln_values_fill_two(e, run, more, &pane);
+    else if (ln_values_fill(e, run, &over, &pane) < 0) return ln_engine_fail(e, LN_ENOMEM, "a pane");
     e->stats.panes[LN_ON_TIME]++;
     return send_pane(e, &pane, 0, 0);
 }

@@ -7,12 +7,21 @@
 
 static size_t bytes_of(const ln_value *v) { return v->type >= LN_TEXT ? v->len : 0; }
 
-static ln_held *copy_row(ln_engine *e, uint32_t record_bytes) {
+/* How many values a record is held with, and each of them. */
+static uint32_t values_of(const ln_engine *e) { return e->plan.aggregates << (e->by != 0); }
+
+static const ln_value *value_of(const ln_engine *e, uint32_t i) {
     uint32_t n = e->plan.aggregates;
+    const ln_aggregate *a = &e->plan.aggregate[i < n ? i : i - n];
+    return ln_rows_value(&e->rows, i < n ? a->column : a->has_by ? a->by_column : -1, e->row);
+}
+
+static ln_held *copy_row(ln_engine *e, uint32_t record_bytes) {
+    uint32_t n = values_of(e);
     size_t bytes = sizeof(ln_held) + n * sizeof(ln_value) + record_bytes;
     uint8_t *to;
     ln_held *h;
-    for (uint32_t i = 0; i < n; i++) bytes += bytes_of(ln_rows_value(&e->rows, e->plan.aggregate[i].column, e->row));
+    for (uint32_t i = 0; i < n; i++) bytes += bytes_of(value_of(e, i));
     h = ln_mem_zero(&e->mem, bytes);
     if (!h) return NULL;
     h->bytes = bytes;
@@ -21,7 +30,7 @@ static ln_held *copy_row(ln_engine *e, uint32_t record_bytes) {
     if (record_bytes) memcpy(to, e->rows.batch->record[e->row], record_bytes);
     to += record_bytes;
     for (uint32_t i = 0; i < n; i++) {
-        const ln_value *v = ln_rows_value(&e->rows, e->plan.aggregate[i].column, e->row);
+        const ln_value *v = value_of(e, i);
         h->value[i] = *v;
         if (!bytes_of(v)) continue;
         memcpy(to, v->at, v->len);
@@ -112,5 +121,5 @@ void ln_hold_free(ln_engine *e) {
 const uint8_t *ln_engine_held(ln_engine *e, uint32_t row, size_t *len) {
     const ln_held *h = e->held[row & ~(uint32_t)LN_ROW_HELD];
     *len = h->record_bytes;
-    return (const uint8_t *)(h->value + e->plan.aggregates);
+    return (const uint8_t *)(h->value + values_of(e));
 }

@@ -26,6 +26,8 @@ typedef struct ln_pane {
     uint8_t timing;           /* enum ln_timing */
     uint8_t final;
     uint8_t retract;
+    uint8_t approx; /* an exact distinct has become an estimate */
+    uint8_t cut;    /* a collect has left values out */
     uint32_t absorbed_count;
     const int64_t *absorbed_us; /* starts, rising */
     const ln_value *value;      /* one for each aggregate; that of a fold is missing, and leaves as null */

@@ -11,7 +11,7 @@ static const ln_value *show(ln_engine *e, ln_value v) {
 
 const ln_value *ln_engine_question_value(ln_engine *e, uint32_t i) {
     if (!e->join.asked || i >= e->plan.aggregates) return show(e, (ln_value){.type = LN_MISSING});
-    ln_fire_value(e, e->join.asked, i, &e->shown);
+    if (ln_values_one(e, e->join.asked, i, &e->shown) < 0) return show(e, (ln_value){.type = LN_NULL});
     return &e->shown;
 }
 

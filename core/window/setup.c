@@ -4,6 +4,19 @@
 
 #include <string.h>
 
+/* An aggregate's name and numbers. */
+static int copy_aggregate(ln_engine *e, ln_aggregate *copy, const ln_aggregate *from) {
+    char *name = ln_mem_new(&e->mem, from->name_len + 1);
+    double *number = ln_mem_new(&e->mem, (from->numbers + 1) * sizeof *number);
+    *copy = *from;
+    copy->name = name;
+    copy->number = number;
+    if (!name || !number) return -1;
+    memcpy(name, from->name, from->name_len);
+    if (from->numbers) memcpy(number, from->number, from->numbers * sizeof *number);
+    return 0;
+}
+
 /* The plan's strings and its list of aggregates, copied into the engine's memory. */
 static int copy_plan(ln_engine *e, const ln_plan *plan) {
     ln_aggregate *aggregate = ln_mem_zero(&e->mem, (plan->aggregates + 1) * sizeof *aggregate);
@@ -12,12 +25,8 @@ static int copy_plan(ln_engine *e, const ln_plan *plan) {
     e->plan.aggregate = aggregate;
     e->plan.name = NULL; /* until there is a copy */
     if (!aggregate) return -1;
-    for (uint32_t i = 0; i < plan->aggregates; i++) {
-        aggregate[i] = plan->aggregate[i];
-        aggregate[i].name = name = ln_mem_new(&e->mem, plan->aggregate[i].name_len + 1);
-        if (!name) return -1;
-        memcpy(name, plan->aggregate[i].name, plan->aggregate[i].name_len);
-    }
+    for (uint32_t i = 0; i < plan->aggregates; i++)
+        if (copy_aggregate(e, &aggregate[i], &plan->aggregate[i]) < 0) return -1;
     e->plan.name = name = ln_mem_new(&e->mem, plan->name_len + 1);
     if (!name) return -1;
     memcpy(name, plan->name, plan->name_len);
@@ -26,8 +35,10 @@ static int copy_plan(ln_engine *e, const ln_plan *plan) {
 
 static void free_plan(ln_engine *e) {
     ln_aggregate *aggregate = (ln_aggregate *)(uintptr_t)e->plan.aggregate; /* ours: made by copy_plan */
-    for (uint32_t i = 0; aggregate && i < e->plan.aggregates; i++)
+    for (uint32_t i = 0; aggregate && i < e->plan.aggregates; i++) {
         ln_mem_free(&e->mem, (void *)(uintptr_t)aggregate[i].name, aggregate[i].name_len + 1);
+        ln_mem_free(&e->mem, (void *)(uintptr_t)aggregate[i].number, (aggregate[i].numbers + 1) * sizeof(double));
+    }
     ln_mem_free(&e->mem, aggregate, (e->plan.aggregates + 1) * sizeof *aggregate);
     ln_mem_free(&e->mem, (void *)(uintptr_t)e->plan.name, e->plan.name_len + 1);
 }
@@ -59,10 +70,18 @@ static int lay_out(ln_engine *e) {
     if (ln_states_init(&e->states, &e->mem, p) < 0) return -1;
     e->values = ln_mem_zero(&e->mem, (p->aggregates + 1) * sizeof *e->values);
     e->shape.fold_at = ln_mem_zero(&e->mem, (p->aggregates + 1) * sizeof *e->shape.fold_at);
-    if (!e->values || !e->shape.fold_at) return -1;
+    e->fold_states = ln_mem_zero(&e->mem, (p->aggregates + 1) * sizeof *e->fold_states);
+    if (!e->values || !e->shape.fold_at || !e->fold_states) return -1;
     e->stateful = ln_trigger_stateful(&p->early) || ln_trigger_stateful(&p->late);
     if (e->stateful) e->states_at = 2 * sizeof(ln_trigger_state);
-    for (uint32_t i = 0; i < p->aggregates; i++) e->folds += p->aggregate[i].kind == LN_FOLD;
+    for (uint32_t i = 0; i < p->aggregates; i++) {
+        if (p->aggregate[i].kind == LN_FOLD) {
+            e->folds++;
+            e->fold_states[i].size = p->aggregate[i].n;
+            e->fold_states[i].layout = p->aggregate[i].limit;
+        }
+        e->by |= p->aggregate[i].has_by;
+    }
     e->rare_at = e->states_at + round_up(e->states.bytes, 8);
     e->cell_bytes = (uint32_t)sizeof(ln_cell) + e->rare_at;
     if (p->panes == LN_RETRACTING || p->merging || p->fill || e->clock_delays)
@@ -130,6 +149,7 @@ ln_engine *ln_engine_new_with(const ln_plan *plan, const ln_sink *sink, const ln
     e->now_us = e->clock_us = LN_PAST;
     e->tally = (ln_tally){.mem = &e->mem, .distinct_max = plan->limits.distinct_values, .seed = plan->hash_seed};
     ln_buf_init(&e->tally.scratch, &e->mem);
+    ln_buf_init(&e->tally.shown, &e->rows.mem);
     ln_slab_init(&e->cell_slab, &e->mem, e->cell_bytes);
     ln_keys_init(&e->keys, &e->mem, key_bytes(e), plan->hash_seed);
     ln_watermark_init(&e->watermark, &e->plan, &e->source_mem);
@@ -180,7 +200,11 @@ void ln_engine_delete(ln_engine *e) {
     ln_mem_free(&e->mem, e->walk, e->walk_cap * sizeof *e->walk);
     ln_mem_free(&e->mem, e->absorbed_us, e->absorbed_cap * sizeof *e->absorbed_us);
     ln_buf_free(&e->tally.scratch);
+    ln_buf_free(&e->tally.shown);
     ln_states_free(&e->states, &e->mem);
+    for (uint32_t i = 0; e->fold_states && i < e->plan.aggregates; i++)
+        ln_fold_states_free(&e->fold_states[i], &e->mem);
+    ln_mem_free(&e->mem, e->fold_states, (e->plan.aggregates + 1) * sizeof *e->fold_states);
     ln_mem_free(&e->mem, e->values, (e->plan.aggregates + 1) * sizeof *e->values);
     ln_mem_free(&e->mem, e->shape.fold_at, (e->plan.aggregates + 1) * sizeof *e->shape.fold_at);
     ln_mem_free(&e->rows.mem, e->op, e->op_cap * sizeof *e->op);

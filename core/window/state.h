@@ -9,6 +9,7 @@
 #include "base/instant.h"
 #include "base/pool.h"
 #include "window/deadlines.h"
+#include "window/fold_states.h"
 #include "window/frame.h"
 #include "window/grid.h"
 #include "window/pane.h"
@@ -52,7 +53,7 @@ typedef struct ln_held {
     uint32_t id;           /* once it joins */
     uint32_t record_bytes; /* 0 where no function will read it */
     size_t bytes;          /* of this block: the values, what they point to, and the record behind it */
-    ln_value value[];      /* for each aggregate */
+    ln_value value[];      /* for each aggregate; then again those that aggregates go by, if any does */
 } ln_held;
 
 /* The canonical key of a row, worked out for the whole batch, so that the table of keys can be fetched ahead. */
@@ -96,11 +97,13 @@ struct ln_engine {
 
     /* how a cell's state is laid out */
     ln_states states;
-    uint32_t states_at; /* where their run begins in a cell's state */
-    uint32_t rare_at;   /* and where its ln_rare lies, in pipelines that have a use for it */
+    uint32_t states_at;          /* where their run begins in a cell's state */
+    uint32_t rare_at;            /* and where its ln_rare lies, in pipelines that have a use for it */
+    ln_fold_states *fold_states; /* of each aggregate: those of declared folds */
     uint32_t cell_bytes;
     int stateful;                     /* triggers keep state */
     uint32_t folds;                   /* how many aggregates are */
+    int by;                           /* an aggregate has a second column */
     int sliced;                       /* windows lie in `grid`, and there are no cells */
     int plain;                        /* every row goes the long way, phase by phase: for tests */
     int extents;                      /* expired windows leave their extents: sessions, and others that merge */
@@ -240,6 +243,14 @@ static inline size_t ln_grid_windows(const ln_engine *e) {
 const char *ln_grid_verify(const ln_engine *e);
 void ln_grid_free(ln_engine *e);
 
+/* values: those of a pane, from a run of states, and its marks, each of which `over` remembers to have been counted.
+ * The pane's bounds are known. 0, or -1 where memory is short. */
+int ln_values_fill(ln_engine *e, const uint8_t *run, uint8_t *over, ln_pane *pane);
+/* The same of two runs together, where the states are simple. */
+void ln_values_fill_two(ln_engine *e, const uint8_t *one, const uint8_t *other, ln_pane *pane);
+/* Aggregate i of a window; a view until the next value is worked out. 0 or -1. */
+int ln_values_one(ln_engine *e, ln_cell *c, uint32_t i, ln_value *out);
+
 /* fire */
 int ln_fire(ln_engine *e, ln_cell *c, int timing);
 /* The only pane of a window without a cell, from a run and, where runs are simple, from another beside it, or NULL.
@@ -254,8 +265,6 @@ const ln_trigger *ln_offer_trigger(const ln_engine *e, const ln_cell *c);
 /* Clears the aggregates of a cell. */
 void ln_fire_empty(ln_engine *e, ln_cell *c);
 void ln_kept_free(ln_engine *e, ln_kept *kept);
-/* Aggregate i of a window, as a view into its state. */
-void ln_fire_value(ln_engine *e, ln_cell *c, uint32_t i, ln_value *out);
 
 /* join: begins with the present row or with a record that has waited, then works until it is done (1), has to pause or
  * to ask (0), or fails (-1). */

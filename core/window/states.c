@@ -21,9 +21,11 @@ int ln_states_init(ln_states *s, ln_mem *mem, const ln_plan *plan) {
         const ln_aggregate_ops *ops = ln_aggregate_find(plan->aggregate[i].kind);
         s->part[i].kind = plan->aggregate[i].kind;
         s->part[i].ops = ops;
+        s->part[i].spec = &plan->aggregate[i];
         if (ops->size && ops->align > s->align) s->align = ops->align;
         if (ops->clear) s->plain = 0;
         if (s->part[i].kind > LN_MAX) s->simple = 0;
+        if (ops->show) s->shows = 1;
     }
     s->bytes = lay_out(s, 1, lay_out(s, 8, 0));
     return 0;
@@ -36,15 +38,17 @@ void ln_states_free(ln_states *s, ln_mem *mem) {
 
 void ln_states_enter(ln_states *s, const ln_rows *rows, const ln_plan *plan) {
     for (uint32_t i = 0; i < s->count; i++) {
-        int32_t column = plan->aggregate[i].column;
-        s->part[i].value = column < 0 ? NULL : ln_rows_value(rows, column, 0);
+        const ln_aggregate *a = &plan->aggregate[i];
+        s->part[i].value = a->column < 0 ? NULL : ln_rows_value(rows, a->column, 0);
+        s->part[i].by = a->has_by ? ln_rows_value(rows, a->by_column, 0) : NULL;
     }
 }
 
 int ln_states_add_values(const ln_states *s, ln_tally *t, uint8_t *run, const ln_value *values) {
     for (uint32_t i = 0; i < s->count; i++) {
         const ln_part *part = &s->part[i];
-        int err = part->value ? ln_states_offer(part, t, run, &values[i]) : ln_part_add(part, t, run, &values[i]);
+        const ln_value *by = part->by ? &values[s->count + i] : NULL;
+        int err = part->value ? ln_states_offer(part, t, run, &values[i], by) : ln_part_add(part, t, run, &values[i]);
         if (err != LN_OK) return -1;
     }
     return 0;

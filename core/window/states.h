@@ -14,6 +14,7 @@ typedef struct ln_states {
     uint32_t align; /* 8, or 1 where every state is packed */
     int simple;     /* the values of two runs together can be told without a third */
     int plain;      /* none holds memory of its own: clearing bytes clears it, and a copy is another run */
+    int shows;      /* some value may be encoded when it is read */
 } ln_states;
 
 /* 0, or -1 where memory is short. */
@@ -22,12 +23,21 @@ void ln_states_free(ln_states *s, ln_mem *mem);
 /* Finds the values of the present batch. */
 void ln_states_enter(ln_states *s, const ln_rows *rows, const ln_plan *plan);
 
-/* One value into one state. LN_OK or LN_ENOMEM. */
-static inline int ln_states_offer(const ln_part *part, ln_tally *t, uint8_t *run, const ln_value *v) {
-    if (v->type <= LN_NULL) return LN_OK;
-    if (ln_is_nan(v)) {
-        t->skipped++;
-        return LN_OK;
+/* Has an aggregate a use for the value? NaN is one that none can take. */
+static inline int ln_states_is_value(ln_tally *t, const ln_value *v) {
+    if (v->type <= LN_NULL) return 0;
+    if (!ln_is_nan(v)) return 1;
+    t->skipped++;
+    return 0;
+}
+
+/* One value into one state, and where the aggregate has a second column the value there. LN_OK or LN_ENOMEM. */
+static inline int ln_states_offer(const ln_part *part, ln_tally *t, uint8_t *run, const ln_value *v,
+                                  const ln_value *by) {
+    if (!ln_states_is_value(t, v)) return LN_OK;
+    if (part->by) {
+        if (!ln_states_is_value(t, by)) return LN_OK;
+        t->by = by;
     }
     return ln_part_add(part, t, run, v);
 }
@@ -37,14 +47,14 @@ static inline int ln_states_add(const ln_states *s, ln_tally *t, uint8_t *run, u
     for (const ln_part *part = s->part, *end = part + s->count; part < end; part++) {
         if (!part->value) {
             if (ln_part_add(part, t, run, NULL) != LN_OK) return -1;
-        } else if (ln_states_offer(part, t, run, &part->value[row]) != LN_OK) {
+        } else if (ln_states_offer(part, t, run, &part->value[row], part->by ? &part->by[row] : NULL) != LN_OK) {
             return -1;
         }
     }
     return 0;
 }
 
-/* The same with values from elsewhere, one for each aggregate. */
+/* The same with values from elsewhere, one for each aggregate, and then the second ones if any aggregate has one. */
 int ln_states_add_values(const ln_states *s, ln_tally *t, uint8_t *run, const ln_value *values);
 /* Takes what `from` knows into `into`. Merging may change `from`, which the caller clears next. 0 or -1. */
 int ln_states_take(const ln_states *s, ln_tally *t, uint8_t *into, const uint8_t *from);
@@ -52,16 +62,17 @@ int ln_states_merge(const ln_states *s, ln_tally *t, uint8_t *into, uint8_t *fro
 /* Back to identities, with their memory given back. */
 void ln_states_clear(const ln_states *s, ln_tally *t, uint8_t *run);
 /* The value of one aggregate of two runs together, where they are simple. */
-static inline void ln_states_result_of_two(const ln_states *s, const uint8_t *a, const uint8_t *b, uint32_t i,
-                                           ln_value *out) {
-    (void)ln_part_result_of_two(&s->part[i], a, b, out);
+static inline void ln_states_result_of_two(const ln_states *s, ln_tally *t, const uint8_t *a, const uint8_t *b,
+                                           uint32_t i, ln_value *out) {
+    (void)ln_part_result_of_two(&s->part[i], t, a, b, out);
     if (ln_is_nan(out)) out->type = LN_NULL;
 }
 
-/* The value of one aggregate, a view into the run; NaN is null. */
-static inline void ln_states_result(const ln_states *s, const uint8_t *run, uint32_t i, ln_value *out) {
-    ln_part_result(&s->part[i], run, out);
+/* The value of one aggregate, not settled yet; NaN is null. 0 or -1. */
+static inline int ln_states_result(const ln_states *s, ln_tally *t, const uint8_t *run, uint32_t i, ln_value *out) {
+    if (ln_part_result(&s->part[i], t, run, out) != LN_OK) return -1;
     if (ln_is_nan(out)) out->type = LN_NULL;
+    return 0;
 }
 
 #endif

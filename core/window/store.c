@@ -11,6 +11,17 @@ int ln_store_full(ln_engine *e, size_t more) {
     return e->mem.used + e->cell_bytes + more > e->plan.limits.state_bytes;
 }
 
+static int take_slot(ln_engine *e, ln_cell *c) {
+    c->slot = ln_ids_take(&e->slots, &e->mem);
+    if (!c->slot) return -1;
+    for (uint32_t i = 0; i < e->plan.aggregates; i++) {
+        if (ln_fold_states_ensure(&e->fold_states[i], &e->mem, c->slot) == 0) continue;
+        ln_ids_give(&e->slots, &e->mem, c->slot);
+        return -1;
+    }
+    return 0;
+}
+
 ln_cell *ln_store_cell(ln_engine *e, ln_cell_key *key, int64_t start_us, int64_t end_us) {
     uint32_t id = ln_slab_take(&e->cell_slab);
     ln_cell *c;
@@ -23,7 +34,7 @@ ln_cell *ln_store_cell(ln_engine *e, ln_cell_key *key, int64_t start_us, int64_t
     c->age = ++e->ages;
     if (e->clock_delays) ln_cell_rare(e, c)->alarm_us = LN_FUTURE;
     c->on_time_done = end_us <= e->now_us;
-    if (e->folds && !(c->slot = ln_ids_take(&e->slots, &e->mem))) {
+    if (e->folds && take_slot(e, c) < 0) {
         ln_slab_give(&e->cell_slab, c->id);
         return NULL;
     }

@@ -8,12 +8,30 @@ local make = require("lunette.node").make
 ---@class lunette.Aggregate: lunette.Node
 
 ---@class lunette.DistinctOptions
----@field approx? boolean a sketch of fixed size; not in 0.1
----@field precision? integer of the sketch; not in 0.1
+---@field approx? boolean a sketch of fixed size, exact while there are few
+---@field precision? integer of the sketch: 10 to 16 bits; default 12
+---@field past_limit? "approx"|"error" past `limits.distinct_values`: an estimate (the default), or null
+
+---@class lunette.QuantileOptions
+---@field accuracy? number the relative error, 0.001 to 0.5; default 0.01
+
+---@class lunette.TopOptions
+---@field by? lunette.Field what to add up, instead of 1 for each record
+---@field capacity? integer different values up to which it is exact; default 16 for each of `k`, at least 1024
+
+---@class lunette.CollectOptions
+---@field limit? integer the most values; default 1000
+
+---@class lunette.HistogramOptions
+---@field bounds number[] rising
+
+---@class lunette.RateOptions
+---@field per? lunette.Duration default one second; in ticks one tick
 
 ---@class lunette.Fold
----@field init fun(): any the accumulator of an empty window
----@field add fun(acc: any, record: table): any the accumulator with the record in
+---@field state? table<string, string> the fields of the accumulator with their types: it is a struct then
+---@field init? fun(acc?: any): any the accumulator of an empty window; of a struct, which is zero else, optional
+---@field add fun(acc: any, record: table): any the accumulator with the record in; a struct it changes
 ---@field merge? fun(a: any, b: any): any needed where windows merge
 ---@field result? fun(acc: any): any what a pane shows; default the accumulator itself
 
@@ -64,7 +82,7 @@ function M.first(field, ...) return (make("aggregate", "first(field)", { field =
 ---@return lunette.Aggregate
 function M.last(field, ...) return (make("aggregate", "last(field)", { field = field }, ...)) end
 
---- How many different values, exactly: null past `limits.distinct_values`. Since 0.1.
+--- How many different values, exactly up to `limits.distinct_values`; or from a sketch of them. Since 0.1.
 ---@param field lunette.Field
 ---@param options? lunette.DistinctOptions
 ---@return lunette.Aggregate
@@ -80,61 +98,64 @@ function M.fold(spec, ...)
   return (make("aggregate", "fold { init = ..., add = ..., merge = ..., result = ... }", { spec = spec }, ...))
 end
 
---- The value below which the share `q` of the values lies, from 0 to 1, or an array of these. Not in 0.1.
+--- The number below which the share `q` of the numbers lies, from 0 to 1, within a relative error; or an array of these
+-- for an array of shares. Null for none. Since 0.1.
 ---@param field lunette.Field
 ---@param q number|number[]
----@param options? { accuracy?: number }
+---@param options? lunette.QuantileOptions
 ---@return lunette.Aggregate
 function M.quantile(field, q, options, ...)
   return (make("aggregate", "quantile(field, q, options)", { field = field, q = q, options = options }, ...))
 end
 
---- The `k` most frequent values. Not in 0.1.
+--- The `k` most frequent values, or those with the greatest sums of another field, as an array of
+-- `{ value, count, error }`: the true count is at most `count` and at least `count - error`. Since 0.1.
 ---@param field lunette.Field
 ---@param k integer
----@param options? { by?: lunette.Field }
+---@param options? lunette.TopOptions
 ---@return lunette.Aggregate
 function M.top(field, k, options, ...)
   return (make("aggregate", "top(field, k, options)", { field = field, k = k, options = options }, ...))
 end
 
---- The field of the record whose `by` is least. Not in 0.1.
+--- The field of the record whose `by` is least; among equals that of the earliest. Null for none. Since 0.1.
 ---@param field lunette.Field
 ---@param by lunette.Field
 ---@return lunette.Aggregate
 function M.min_by(field, by, ...) return (make("aggregate", "min_by(field, by)", { field = field, by = by }, ...)) end
 
---- The field of the record whose `by` is greatest. Not in 0.1.
+--- The field of the record whose `by` is greatest; among equals that of the earliest. Null for none. Since 0.1.
 ---@param field lunette.Field
 ---@param by lunette.Field
 ---@return lunette.Aggregate
 function M.max_by(field, by, ...) return (make("aggregate", "max_by(field, by)", { field = field, by = by }, ...)) end
 
---- The values themselves, at most `limit`. Not in 0.1.
+--- The values themselves, in event time, at most `limit`: the first ones. A pane that leaves some out says `cut`.
+-- Since 0.1.
 ---@param field lunette.Field
----@param options? { limit?: integer }
+---@param options? lunette.CollectOptions
 ---@return lunette.Aggregate
 function M.collect(field, options, ...)
   return (make("aggregate", "collect(field, options)", { field = field, options = options }, ...))
 end
 
---- How many values lie between each two of the bounds. Not in 0.1.
+--- How many numbers lie below the first of the bounds, from each up to the next, and from the last one on. Since 0.1.
 ---@param field lunette.Field
----@param options { bounds: number[] }
+---@param options lunette.HistogramOptions
 ---@return lunette.Aggregate
 function M.histogram(field, options, ...)
   return (make("aggregate", "histogram(field, options)", { field = field, options = options }, ...))
 end
 
---- The sum per span of time. Not in 0.1.
----@param field lunette.Field
----@param options? { per?: lunette.Duration }
+--- The sum of a field, or without one the number of records, per span of time over the window's length. Since 0.1.
+---@param field? lunette.Field
+---@param options? lunette.RateOptions
 ---@return lunette.Aggregate
 function M.rate(field, options, ...)
   return (make("aggregate", "rate(field, options)", { field = field, options = options }, ...))
 end
 
---- The share of the records for which the function is true. Not in 0.1.
+--- The share of the records for which the function is true. Null for none. Since 0.1.
 ---@param fn fun(record: table): any
 ---@return lunette.Aggregate
 function M.ratio(fn, ...) return (make("aggregate", "ratio(fn)", { fn = fn }, ...)) end

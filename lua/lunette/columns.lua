@@ -2,6 +2,9 @@
 -- addresses as constants, so that reading a field in a compiled loop is a load. Texts come from a cache: the reader
 -- numbers the texts of a column that a script reads, and the Lua string of each number is made once.
 --
+-- Nothing on this way is called in tail position (hence the parentheses): LuaJIT counts such calls as turns of a loop,
+-- and gives a trace up after 15, so that a function which reads eight numbers was never compiled.
+--
 -- Measured where one function reads one of 2 texts and another one of 10,000: 30 ns a record less than with a string
 -- made at each reading.
 local ffi = require "lunette.ffi"
@@ -21,10 +24,10 @@ return function()
   if kind == DOUBLE then return cell.d end
   if kind == INT then
     local i = cell.i
-    if i <= 9007199254740992LL and i >= -9007199254740992LL then return tonumber(i) end
+    if i <= 9007199254740992LL and i >= -9007199254740992LL then return (tonumber(i)) end
     return i
   end
-  return other(cell)
+  return (other(cell))
 end]]
 
 -- What has no number (a long text, or no text at all) is read as if there were no cache.
@@ -34,7 +37,7 @@ return function()
   local row = cursor.row
   if row < 0 then return away(name) end
   local id = ids[row]
-  if id == 0 then return other(cells[row]) end
+  if id == 0 then return (other(cells[row])) end
   cursor.column, cursor.id = column, id
   return strings[id]
 end]]
@@ -62,7 +65,7 @@ function M.new(reader, cursor, away, options)
         c.numbers = lib.ln_reader_strings(reader, c.column, options.texts_max or 0, options.seed)
         if c.numbers == nil then error("out of memory", 0) end
       end
-      return of_cell(cell)
+      return (of_cell(cell))
     end, lib.LN_DOUBLE, lib.LN_INT, c.name)
   end
 

@@ -76,6 +76,7 @@ local function new_part(app, p, options, first)
   if options.plain then lib.ln_engine_plain(part.engine, type(options.plain) == "number" and options.plain or 0) end
   part.name, part.staged = p.name, #part.folds > 0 or p.emit ~= nil
   part.ticks = p.time.unit == "tick"
+  for _, a in ipairs(p.aggregates) do part.refuses = part.refuses or a.refuse end
   part.passes = rows.passes(p, context, part.computed)
   part.rejected = function(row, message)
     failed("record", message)
@@ -244,8 +245,20 @@ function App:finish(now_us)
   return NEEDS_INPUT
 end
 
+-- Tells, once for each pipeline, that a distinct went past its limit where the script wants an error then.
+local function tell_refusals(app)
+  for i, part in ipairs(app.parts) do
+    if part.refuses and app:stats_of(i).distinct_refused > 0 then
+      part.refuses = nil
+      app.news[#app.news + 1] = part.name .. ": ln.distinct: more different values than limits.distinct_values in a "
+        .. "window, whose value is null: raise the limit, or leave out past_limit for an estimate"
+    end
+  end
+end
+
 --- New one-line notices of script errors, each distinct one told once; nil where there are none.
 function App:notices()
+  tell_refusals(self)
   if #self.news == 0 then return nil end
   local news = self.news
   self.news = {}

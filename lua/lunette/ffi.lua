@@ -11,6 +11,10 @@ local M = {
   string = ffi.string,
   new = ffi.new,
   cast = ffi.cast,
+  typeof = ffi.typeof,
+  sizeof = ffi.sizeof,
+  fill = ffi.fill,
+  copy = ffi.copy,
 }
 
 -- Where a loop stands. So small a cdata is a constant of the traces that use it.

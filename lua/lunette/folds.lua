@@ -2,6 +2,7 @@
 -- through the script: the engine's operations are worked off in order, so that each pane sees its folds as they were.
 -- Additions and panes are worked off by generated loops, of which the folds' functions are a part: see folds.loops.
 local ffi = require "lunette.ffi"
+local declared = require "lunette.folds.declared"
 local loops = require "lunette.folds.loops"
 local value = require "lunette.value"
 
@@ -19,7 +20,8 @@ M.__index = M
 function M.new(p, folds, context, failed)
   local self = setmetatable({
     emit = p.emit,
-    folds = folds,
+    folds = { unpack(folds) },
+    declared = {},
     held = {}, -- fold number -> slot -> accumulator
     kept = {}, -- handle -> a pane that may be withdrawn, as msgpack
     context = context,
@@ -31,11 +33,28 @@ function M.new(p, folds, context, failed)
     -- Panes that are kept or reshaped are put together here.
     aside = ffi.owned(lib.ln_output_new(lib.LN_FORMAT_MSGPACK), lib.ln_output_delete),
   }, M)
-  for i = 1, #folds do
+  for i, fold in ipairs(folds) do
     self.held[i] = {}
-    self.number[folds[i].name] = i
+    self.number[fold.name] = i
+    if fold.state then self:declare(i, p.aggregates) end
   end
   return self
+end
+
+-- Fold i keeps its accumulators in the engine's memory.
+function M:declare(i, aggregates)
+  for index, a in ipairs(aggregates) do
+    if a == self.folds[i] then
+      local fold = declared.new(a, index - 1)
+      self.folds[i], self.held[i], self.declared[#self.declared + 1] = fold, fold.cell, fold
+      return
+    end
+  end
+end
+
+-- Finds what the engine may have moved.
+function M:locate()
+  for _, fold in ipairs(self.declared) do fold:locate(self.context.engine) end
 end
 
 -- The loops, made anew when functions that read columns are: what was compiled with the old ones would be in the way.
@@ -61,31 +80,50 @@ end
 
 function M:merge(into, from)
   for i, fold in ipairs(self.folds) do
-    local held = self.held[i]
-    local a, b = held[into], held[from]
-    held[from] = nil
-    if a == BROKEN or b == BROKEN then
-      held[into] = BROKEN
-    elseif a == nil then
-      held[into] = b
-    elseif b ~= nil then
-      local ok, merged = pcall(fold.merge, a, b)
-      if ok and merged == nil then ok, merged = false, "it returned nothing: return the accumulator" end
-      if not ok then self.failed("merge of fold " .. fold.name, merged) end
-      if not ok then merged = BROKEN end
-      held[into] = merged
+    if fold.declared then
+      local ok, message = fold:merge(into, from)
+      if not ok then self.failed("merge of fold " .. fold.name, message) end
+    else
+      self:merge_held(i, into, from)
     end
   end
 end
 
+function M:merge_held(i, into, from)
+  local fold, held = self.folds[i], self.held[i]
+  local a, b = held[into], held[from]
+  held[from] = nil
+  if a == BROKEN or b == BROKEN then
+    held[into] = BROKEN
+  elseif a == nil then
+    held[into] = b
+  elseif b ~= nil then
+    local ok, merged = pcall(fold.merge, a, b)
+    if ok and merged == nil then ok, merged = false, "it returned nothing: return the accumulator" end
+    if not ok then self.failed("merge of fold " .. fold.name, merged) end
+    if not ok then merged = BROKEN end
+    held[into] = merged
+  end
+end
+
 function M:clear(slot)
-  for i = 1, #self.folds do self.held[i][slot] = nil end
+  for i, fold in ipairs(self.folds) do
+    if fold.declared then fold:clear(slot) else self.held[i][slot] = nil end
+  end
+end
+
+function M:result_declared(fold, slot)
+  fold:locate(self.context.engine)
+  local ok, x = pcall(fold.result, fold.cell[0] + slot)
+  if ok then return x end
+  self.failed("result of fold " .. fold.name, x)
 end
 
 --- The value of the fold of that name in a slot; nil stands for null.
 function M:result(name, slot)
   local i = self.number[name]
   local fold = self.folds[i]
+  if fold.declared then return self:result_declared(fold, slot) end
   local acc, ok = self.held[i][slot], true
   if acc == nil then ok, acc = pcall(fold.init) end
   if ok and acc ~= BROKEN and fold.result then ok, acc = pcall(fold.result, acc) end
@@ -173,6 +211,7 @@ function M:run()
   local n = tonumber(self.count[0])
   if n == 0 then return end
   self:prepare()
+  self:locate()
   local staged, places = lib.ln_engine_staged(engine, self.len), lib.ln_engine_places(engine)
   local output = self.context.output
   local i = 0

@@ -85,7 +85,7 @@ local function pipeline_stats(i)
     panes = { early = count(s.panes[0]), on_time = count(s.panes[1]), late = count(s.panes[2]),
       withdrawn = count(s.withdrawals) },
     late_refusals = count(s.refusals_late), values_skipped = count(s.values_skipped),
-    distinct_over = count(s.distinct_over),
+    distinct_over = count(s.distinct_over), distinct_refused = count(s.distinct_refused),
     windows_open = count(s.windows), windows_opened = count(s.windows_opened), keys = count(s.keys),
     state_bytes = count(s.state_bytes),
   }

@@ -1,6 +1,7 @@
 --- A checked pipeline as the numbers that the engine works with (`ln_plan`). Fields become columns of the reader;
 -- functions become columns that the driver computes, each with the pass in which it is called.
 local ffi = require "lunette.ffi"
+local struct = require "lunette.struct"
 
 local lib = ffi.lib
 
@@ -13,7 +14,9 @@ local UNITS = { s = lib.LN_UNIT_S, ms = lib.LN_UNIT_MS, us = lib.LN_UNIT_US, ns 
   tick = lib.LN_UNIT_TICK, rfc3339 = lib.LN_UNIT_RFC3339 }
 local AGGREGATES = { count = lib.LN_COUNT, sum = lib.LN_SUM, min = lib.LN_MIN, max = lib.LN_MAX, avg = lib.LN_AVG,
   variance = lib.LN_VARIANCE, stddev = lib.LN_STDDEV, first = lib.LN_FIRST, last = lib.LN_LAST,
-  distinct = lib.LN_DISTINCT, fold = lib.LN_FOLD }
+  distinct = lib.LN_DISTINCT, fold = lib.LN_FOLD, distinct_approx = lib.LN_DISTINCT_APPROX,
+  quantile = lib.LN_QUANTILE, top = lib.LN_TOP, min_by = lib.LN_MIN_BY, max_by = lib.LN_MAX_BY,
+  collect = lib.LN_COLLECT, histogram = lib.LN_HISTOGRAM, rate = lib.LN_RATE, ratio = lib.LN_RATIO }
 local TRIGGERS = { never = lib.LN_NEVER, each = lib.LN_EACH, after_count = lib.LN_AFTER_COUNT, every = lib.LN_EVERY,
   after_delay = lib.LN_AFTER_DELAY, after_idle = lib.LN_AFTER_IDLE, when = lib.LN_WHEN, any = lib.LN_ANY,
   all = lib.LN_ALL, sequence = lib.LN_SEQUENCE, once = lib.LN_ONCE }
@@ -116,6 +119,7 @@ function M.columns(p, reader, view, clock)
   for _, path in ipairs(p.key.paths or { p.key.path }) do column(path) end
   for _, a in ipairs(p.aggregates) do
     if a.path then column(a.path) end
+    if a.by and a.by.path then column(a.by.path) end
   end
 end
 
@@ -145,17 +149,43 @@ local function lower_key(plan, key, column, compute)
   for i, path in ipairs(paths) do plan.key_column[i - 1] = column(path) end
 end
 
+-- Whether a function's result is true, as a boolean.
+local function truth(fn)
+  return function(record) return fn(record) and true or false end
+end
+
+-- What an aggregate is told beside its columns. `anchors` keeps arrays that it points to.
+local function lower_parameters(to, a, anchors)
+  local numbers = a.shares or a.bounds
+  if numbers then
+    local array = ffi.new("double[?]", #numbers, numbers)
+    anchors[#anchors + 1] = array
+    to.number, to.numbers = array, #numbers
+  end
+  to.n = a.precision or a.k or (a.list or a.refuse) and 1 or 0
+  to.limit, to.accuracy, to.per_us = a.limit or a.capacity or 0, a.accuracy or 0, a.per_us or 0
+end
+
 local function lower_aggregates(plan, p, column, compute)
   local list = ffi.new("ln_aggregate[?]", #p.aggregates + 1)
-  local folds = {}
+  local folds, anchors = {}, { list }
+  local function column_of(a) return a.path and column(a.path) or a.fn and compute("field", a.fn) or -1 end
   for i, a in ipairs(p.aggregates) do
     local to = list[i - 1]
     to.kind, to.name, to.name_len = AGGREGATES[a.kind], a.name, #a.name
-    to.column = a.path and column(a.path) or a.fn and a.kind ~= "fold" and compute("field", a.fn) or -1
-    if a.kind == "fold" then folds[#folds + 1] = a end
+    if a.kind == "fold" then
+      folds[#folds + 1] = a
+      to.column = -1
+      local made = a.state and struct.of(a.state)
+      if made then to.n, to.limit = made.bytes, made.number end
+    else
+      to.column = a.kind == "ratio" and compute("field", truth(a.fn)) or column_of(a)
+    end
+    if a.by then to.has_by, to.by_column = 1, column_of(a.by) end
+    if a.kind ~= "fold" then lower_parameters(to, a, anchors) end
   end
   plan.aggregate, plan.aggregates = list, #p.aggregates
-  return list, folds
+  return anchors, folds
 end
 
 --- A unit as the engine numbers it.
@@ -183,7 +213,7 @@ function M.engine(p, reader, view, sink, options, first)
   lower_key(plan, p.key, column, compute)
   lower_window(plan, p.window)
   lower_trigger(plan, p.trigger, whens)
-  local list, folds = lower_aggregates(plan, p, column, compute)
+  local anchors, folds = lower_aggregates(plan, p, column, compute)
   plan.slice_us = options.slices ~= false and M.slices(p) or 0
   plan.lateness_us, plan.panes = p.lateness_us, PANES[p.panes]
   plan.closing_always, plan.fill = p.closing_always and 1 or 0, p.fill or 0
@@ -192,7 +222,7 @@ function M.engine(p, reader, view, sink, options, first)
   lower_limits(plan, p.limits)
   plan.hash_seed = options.seed or 0
   local engine = ffi.owned(lib.ln_engine_new(plan, sink), lib.ln_engine_delete)
-  plan.aggregate = list and nil -- the list must live until here, since the plan pointed to it
+  plan.aggregate = anchors and nil -- the lists must live until here, since the plan pointed to them
   return { engine = engine, computed = computed, folds = folds, whens = whens }
 end
 

@@ -3,7 +3,6 @@
 -- each time in the unit of its pipeline.
 local aggregates = require "lunette.plan.aggregates"
 local describe = require "lunette.plan.describe"
-local later = require "lunette.plan.later"
 local node = require "lunette.node"
 local scopes = require "lunette.plan.scope"
 local times = require "lunette.plan.times"
@@ -89,18 +88,6 @@ local function check_closing(scope, value)
   return values.choice(scope, value, { "always" }, 'write "always" or leave it out') == "always"
 end
 
--- The fields that this version lacks altogether; a construct inside of a field is judged where the field is.
-local function check_later(scope, spec)
-  for _, name in ipairs(FIELDS) do
-    if spec[name] ~= nil then later.report(scope:enter(name), name) end
-  end
-  if type(spec.watermark) ~= "table" then return end
-  local inner = scope:enter "watermark"
-  for _, name in ipairs { "delay", "source", "sources", "idle", "on_idle", "max_ahead", "mark" } do
-    if rawget(spec.watermark, name) ~= nil then later.report(inner:enter(name), "watermark." .. name) end
-  end
-end
-
 local function check_fields(scope, spec, default_name)
   local out = { origin = scope.origin, name = default_name }
   if spec.name ~= nil then out.name = values.text(scope:enter "name", spec.name, 'a text, such as "spend"') end
@@ -117,8 +104,10 @@ local function check_fields(scope, spec, default_name)
   out.panes = check_panes(scope:enter "panes", spec.panes)
   out.closing_always = check_closing(scope:enter "closing", spec.closing)
   out.fill = check_fill(scope:enter "fill", spec)
-  local merging = windows.merges(spec.window) and spec.window.kind or nil
-  out.aggregates = aggregates.check(scope:enter "aggregate", spec.aggregate, merging)
+  out.aggregates = aggregates.check(scope:enter "aggregate", spec.aggregate, {
+    merging = windows.merges(spec.window) and spec.window.kind or nil,
+    endless = out.window and out.window.kind == "global",
+  })
   out.emit = check_function(scope, spec, "emit", "function(pane) return pane end")
   out.limits = check_limits(scope:enter "limits", spec.limits)
   return out
@@ -132,7 +121,6 @@ local function check_pipeline(scope, value, default_name)
     return nil
   end
   local spec = values.fields(scope, value.spec, FIELDS)
-  check_later(scope, spec)
   return check_fields(scope, spec, default_name)
 end
 

@@ -50,11 +50,11 @@ return function()
   local kind = cell.type
   if kind == INT then
     local i = cell.i
-    if i <= 9007199254740992LL and i >= -9007199254740992LL then return tonumber(i) end
+    if i <= 9007199254740992LL and i >= -9007199254740992LL then return (tonumber(i)) end
     return i
   end
   if kind == DOUBLE then return cell.d end
-  return of_cell(cell)
+  return (of_cell(cell))
 end]]
 
 local constants = { ASK = lib.LN_STEP_ASK, HELD = lib.LN_ROW_HELD, OPS_MAX = OPS_MAX }
@@ -70,7 +70,7 @@ local function view(question, read, names, what)
     __index = function(_, name)
       if question.count == 0 then error("a window lives only during the call: keep what you read of it", 2) end
       local get = read[name]
-      if get then return get() end
+      if get then return (get()) end
     end,
     __newindex = function() error("a window can't be changed", 2) end,
     __metatable = what,

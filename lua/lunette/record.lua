@@ -51,7 +51,7 @@ function M.view(reader, options)
   local record = setmetatable({}, {
     __index = function(_, name)
       local read = get[name]
-      if read then return read() end
+      if read then return (read()) end
       return look_up(name)
     end,
     __newindex = function() error("a record can't be changed: use ln.copy(record) for a table of your own", 2) end,

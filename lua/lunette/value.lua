@@ -52,10 +52,10 @@ end
 --- The value of a cell that is neither an array nor a map.
 local function scalar(v)
   local kind = v.type
-  if kind == TEXT or kind == BYTES then return text_of(v.at, v.len) end
+  if kind == TEXT or kind == BYTES then return (text_of(v.at, v.len)) end
   if kind == INT then
     local i = v.i
-    if i <= 9007199254740992LL and i >= -9007199254740992LL then return tonumber(i) end
+    if i <= 9007199254740992LL and i >= -9007199254740992LL then return (tonumber(i)) end
     return i
   end
   if kind == DOUBLE then return v.d end
@@ -90,13 +90,14 @@ end
 function M.of_cell(v)
   local kind = v.type
   if kind == ARRAY or kind == MAP then return (M.read(v.at, v.at + v.len)) end
-  return scalar(v)
+  return (scalar(v))
 end
 
 -- The names of a pane come in their usual order, all others by their text.
 local rank = {}
 for i, name in ipairs {
-  "pipeline", "key", "start", "end", "pane", "timing", "final", "retract", "absorbed", "value",
+  "pipeline", "key", "start", "end", "pane", "timing", "final", "retract", "absorbed", "approx", "cut",
+  "value",
 } do
   rank[name] = i
 end

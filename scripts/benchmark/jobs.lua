@@ -51,7 +51,10 @@ local list = {
 -- A row for each aggregate, alone.
 list[#list + 1] = job("aggregate count", { script = "aggregate", set = { aggregate = "count" },
   against = "tumbling 5 s" })
-for _, name in ipairs { "sum", "min", "max", "avg", "variance", "stddev", "first", "last", "distinct" } do
+for _, name in ipairs {
+  "sum", "min", "max", "avg", "variance", "stddev", "first", "last", "distinct", "distinct_approx", "quantile", "top",
+  "min_by", "max_by", "collect", "histogram", "rate", "ratio", "fold", "declared_fold",
+} do
   list[#list + 1] = job("aggregate " .. name, { script = "aggregate", set = { aggregate = name },
     against = "aggregate count" })
 end

@@ -54,6 +54,18 @@ function(ln_test name)
     set_tests_properties(${name} PROPERTIES TIMEOUT 300)
 endfunction()
 
+# ln_figures(NAME SOURCE...): a program that measures, linked like a test; as a test it runs briefly, with --quick.
+function(ln_figures name)
+    if(NOT LUNETTE_TESTS)
+        return()
+    endif()
+    add_executable(${name} ${ARGN})
+    target_link_libraries(${name} PRIVATE lunette_core_archive)
+    set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+    add_test(NAME ${name} COMMAND ${name} --quick)
+    set_tests_properties(${name} PROPERTIES TIMEOUT 300)
+endfunction()
+
 # ln_fuzz(NAME SOURCE... [LIBRARIES TARGET...]): a libFuzzer target, for scripts/fuzz.
 function(ln_fuzz name)
     if(NOT LUNETTE_FUZZ)

@@ -68,7 +68,8 @@ function Run:stats(i)
     read = count(s.read), aggregated = count(s.aggregated), filtered = count(s.filtered), rejected = {}, refused = 0,
     panes = count(s.panes[0] + s.panes[1] + s.panes[2]), withdrawals = count(s.withdrawals),
     refusals_late = count(s.refusals_late), values_skipped = count(s.values_skipped),
-    distinct_over = count(s.distinct_over), windows = count(s.windows), keys = count(s.keys),
+    distinct_over = count(s.distinct_over), distinct_refused = count(s.distinct_refused),
+    windows = count(s.windows), keys = count(s.keys),
     windows_opened = count(s.windows_opened), state_bytes = count(s.state_bytes), watermark_us = s.watermark_us,
   }
   for reason = 0, lib.LN_REASONS - 1 do

@@ -100,7 +100,10 @@ function G:window(fills)
     return ("ln.%s(%s, %s%s)"):format(self:pick { "hopping", "sliding" }, self:span(1 + self:rnd(16)),
       self:span(1 + self:rnd(9)), offset)
   end
-  if roll == 3 then return "ln.global()" end
+  if roll == 3 then
+    self.endless = true
+    return "ln.global()"
+  end
   if roll == 4 and self.unit ~= "ns" then return self:assigner() end
   self.grows = true
   local gap = 1 + self:rnd(12)
@@ -142,6 +145,11 @@ function G:aggregates()
     'big = ln.sum "big"', 'big_low = ln.min "big"', 'big_high = ln.max "big"', 'big_first = ln.last "big"',
     'double = ln.sum(function(r) return r.id * 2 end)', 'odd = ln.count(function(r) return r.id % 2 == 1 or nil end)',
     'broken = ln.max(function(r) return r.id % 19 == 0 and r.none.x or r.len end)', 'zone = ln.last "meta.zone"',
+    'near = ln.distinct("user", { approx = true })', 'ends = ln.quantile("w", { 1, 0 })', 'often = ln.top("user", 3)',
+    'weighty = ln.top("host", 2, { by = "v" })', 'least_id = ln.min_by("id", "w")',
+    'most = ln.max_by("v", function(r) return r.len end)', 'some_ids = ln.collect("id", { limit = 4 })',
+    'all = ln.collect "meta"', 'classes = ln.histogram("w", { bounds = { -5, 0, 7.5 } })',
+    'right = ln.ratio(function(r) return r.id % 3 == 0 end)',
     [[longest = ln.fold {
       init = function() return 0 end,
       add = function(acc, r) return math.max(acc, r.len) end,
@@ -159,6 +167,10 @@ function G:aggregates()
       result = function(acc) return { n = acc.n, even = acc.n % 2 == 0 } end,
     }]],
   }
+  if not self.endless then
+    list[#list + 1] = ('pace = ln.rate("id", { per = %s })'):format(self:span(1 + self:rnd(5)))
+    list[#list + 1] = "beat = ln.rate()"
+  end
   local out = { "n = ln.count()", 'ids = ln.sum "id"' }
   for _ = 1, 1 + self:rnd(8) do
     out[#out + 1] = table.remove(list, self:rnd(#list) + 1)
@@ -336,6 +348,9 @@ return ln.pipeline {
   aggregate = {
     n = ln.count(), ids = ln.sum "id", low = ln.min "v", high = ln.max "v", mean = ln.avg "v", dev = ln.stddev "v",
     first = ln.first "id", last = ln.last "id", kinds = ln.distinct "v", double = ln.sum "d",
+    near = ln.distinct("id", { approx = true, precision = 10 }), middle = ln.quantile("d", { 0.2, 0.5, 0.9 }),
+    often = ln.top("v", 3), list = ln.collect("id", { limit = 5 }), least = ln.min_by("id", "v"),
+    classes = ln.histogram("v", { bounds = { 3, 9 } }), odd = ln.ratio(function(r) return r.v %% 2 == 1 end),
   },
 }
 ]]):format(window, trigger)

@@ -85,10 +85,11 @@ end
 
 function model:fire(w, timing)
   local panes = self.pipeline.panes
+  local values, cut = w:values()
   local pane = {
     pipeline = self.options.show_name and self.pipeline.name or nil,
     key = w.key, start = time.show(w.start, self.unit), ["end"] = time.show(w.stop, self.unit), pane = w.panes,
-    timing = timing, final = self.w >= w.stop + self.pipeline.lateness_us, value = w:values(),
+    timing = timing, final = self.w >= w.stop + self.pipeline.lateness_us, value = values, cut = cut,
   }
   if panes == "discarding" then
     for _, ghost in ipairs(w.ghosts) do
@@ -111,7 +112,7 @@ function model:join(w, item)
   local function predicate(fn)
     local seen = setmetatable({}, {
       __index = function(_, name)
-        if name == "value" then return value.plain(w:values()) end
+        if name == "value" then return value.plain((w:values())) end
         return nil
       end,
     })

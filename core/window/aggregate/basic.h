@@ -138,6 +138,8 @@ static inline void ln_best_take(ln_best *into, const ln_best *from, int sign) {
 /* One aggregate of a pipeline: where its state lies among the others, and where its values are. */
 typedef struct ln_part {
     const ln_value *value; /* of the batch's first row; NULL: the record itself */
+    const ln_value *by;    /* the same for its second column; NULL: it has none */
+    const ln_aggregate *spec;
     const ln_aggregate_ops *ops;
     uint32_t at;
     int kind;
@@ -151,7 +153,7 @@ static inline int ln_part_add(const ln_part *s, ln_tally *t, uint8_t *states, co
     case LN_SUM: t->skipped += !ln_sum_add(state, v); return LN_OK;
     case LN_MIN: t->skipped += !ln_best_offer(state, v, -1); return LN_OK;
     case LN_MAX: t->skipped += !ln_best_offer(state, v, 1); return LN_OK;
-    default: return s->ops->add(t, state, v);
+    default: t->spec = s->spec; return s->ops->add(t, state, v);
     }
 }
 
@@ -168,30 +170,32 @@ static inline int ln_part_take(const ln_part *part, ln_tally *t, uint8_t *states
     }
 }
 
-/* Its value, a view into the state. Those that have nothing to work out are read here. */
-static inline void ln_part_result(const ln_part *part, const uint8_t *states, ln_value *out) {
+/* Its value, not settled yet. Those that have nothing to work out are read here. LN_OK or LN_ENOMEM. */
+static inline int ln_part_result(const ln_part *part, ln_tally *t, const uint8_t *states, ln_value *out) {
     const void *state = states + part->at;
     switch (part->kind) {
-    case LN_COUNT: *out = (ln_value){.type = LN_INT, .u = ((const ln_count *)state)->n}; return;
+    case LN_COUNT: *out = (ln_value){.type = LN_INT, .u = ((const ln_count *)state)->n}; return LN_OK;
     case LN_SUM: {
         const ln_sum *a = state;
         if (!a->doubles || a->low || a->high || !__builtin_isfinite(a->s)) break;
         *out = (ln_value){.type = LN_DOUBLE, .d = a->s + a->c};
-        return;
+        return LN_OK;
     }
     case LN_MIN:
     case LN_MAX: {
         const ln_best *b = state;
         *out = (ln_value){.type = b->type == LN_MISSING ? LN_NULL : b->type, .u = b->bits};
-        return;
+        return LN_OK;
     }
     default: break;
     }
-    part->ops->result(state, out);
+    t->spec = part->spec;
+    return ln_aggregate_value(part->ops, t, state, out);
 }
 
 /* The value of two states together, for the kinds that need no third state to tell it; 0 for all others. */
-static inline int ln_part_result_of_two(const ln_part *part, const uint8_t *a, const uint8_t *b, ln_value *out) {
+static inline int ln_part_result_of_two(const ln_part *part, ln_tally *t, const uint8_t *a, const uint8_t *b,
+                                        ln_value *out) {
     const void *one = a + part->at, *other = b + part->at;
     switch (part->kind) {
     case LN_COUNT: {
@@ -203,7 +207,7 @@ static inline int ln_part_result_of_two(const ln_part *part, const uint8_t *a, c
         ln_sum x = *(const ln_sum *)one;
         ln_part local = {.kind = LN_SUM, .ops = part->ops};
         ln_sum_take(&x, other);
-        ln_part_result(&local, (const uint8_t *)&x, out);
+        (void)ln_part_result(&local, t, (const uint8_t *)&x, out);
         return 1;
     }
     case LN_MIN:

@@ -1,8 +1,7 @@
-/* first and last: the value at the edge of a window in event time; among equal times the first or last to arrive. What
- * is longer than eight bytes is kept as a copy. */
+/* first and last: the value at the edge of a window in event time; among equal times the first or last to arrive. */
+#include "base/number.h"
 #include "window/aggregate/aggregate.h"
-
-#include <string.h>
+#include "window/aggregate/kept.h"
 
 typedef struct edge {
     ln_value v; /* LN_MISSING: none yet */
@@ -10,15 +9,9 @@ typedef struct edge {
     uint64_t arrival;
 } edge;
 
-static int is_copied(const ln_value *v) { return v->type >= LN_TEXT && v->len > 0; }
-
 static void clear(ln_tally *t, void *state) {
     edge *e = state;
-    if (is_copied(&e->v)) {
-        uint8_t *copy;
-        memcpy(&copy, &e->v.at, sizeof copy);
-        ln_mem_free(t->mem, copy, e->v.len);
-    }
+    ln_kept_free_value(&e->v, t->mem);
     memset(e, 0, sizeof *e);
 }
 
@@ -30,16 +23,10 @@ static int beyond(const edge *e, int64_t time_us, uint64_t arrival, int sign) {
 }
 
 static int offer(ln_tally *t, edge *e, const ln_value *v, int64_t time_us, uint64_t arrival, int sign) {
-    uint8_t *copy = NULL;
     if (!beyond(e, time_us, arrival, sign)) return LN_OK;
-    if (is_copied(v)) {
-        copy = ln_mem_new(t->mem, v->len);
-        if (!copy) return LN_ENOMEM;
-        memcpy(copy, v->at, v->len);
-    }
-    clear(t, e);
-    *e = (edge){.v = *v, .time_us = time_us, .arrival = arrival};
-    if (copy) e->v.at = copy;
+    if (ln_kept_set(&e->v, t->mem, v) != LN_OK) return LN_ENOMEM;
+    e->time_us = time_us;
+    e->arrival = arrival;
     return LN_OK;
 }
 
@@ -57,12 +44,40 @@ static void result(const void *state, ln_value *out) {
     if (out->type == LN_MISSING) out->type = LN_NULL;
 }
 
+static void save(const void *state, ln_buf *out) {
+    const edge *e = state;
+    ln_kept_save(&e->v, out);
+    ln_save_int(out, e->time_us);
+    ln_save_uint(out, e->arrival);
+}
+
+static int load(ln_tally *t, void *state, ln_saved *saved) {
+    edge *e = state;
+    ln_value v;
+    ln_kept_load(saved, &v);
+    e->time_us = ln_saved_int(saved);
+    e->arrival = ln_saved_uint(saved);
+    return saved->bad || ln_is_nan(&v) ? LN_EINVALID : ln_kept_set(&e->v, t->mem, &v);
+}
+
 static int first_add(ln_tally *t, void *state, const ln_value *v) { return add(t, state, v, -1); }
 static int last_add(ln_tally *t, void *state, const ln_value *v) { return add(t, state, v, 1); }
 static int first_take(ln_tally *t, void *into, const void *from) { return take(t, into, from, -1); }
 static int last_take(ln_tally *t, void *into, const void *from) { return take(t, into, from, 1); }
 
-const ln_aggregate_ops ln_first_ops = {
-    .size = sizeof(edge), .align = 8, .add = first_add, .take = first_take, .result = result, .clear = clear};
-const ln_aggregate_ops ln_last_ops = {
-    .size = sizeof(edge), .align = 8, .add = last_add, .take = last_take, .result = result, .clear = clear};
+const ln_aggregate_ops ln_first_ops = {.size = sizeof(edge),
+                                       .align = 8,
+                                       .add = first_add,
+                                       .take = first_take,
+                                       .result = result,
+                                       .clear = clear,
+                                       .save = save,
+                                       .load = load};
+const ln_aggregate_ops ln_last_ops = {.size = sizeof(edge),
+                                      .align = 8,
+                                      .add = last_add,
+                                      .take = last_take,
+                                      .result = result,
+                                      .clear = clear,
+                                      .save = save,
+                                      .load = load};

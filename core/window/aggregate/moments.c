@@ -51,7 +51,28 @@ static void stddev_result(const void *state, ln_value *out) {
     if (out->type == LN_DOUBLE) out->d = sqrt(out->d);
 }
 
-const ln_aggregate_ops ln_variance_ops = {
-    .size = sizeof(moments), .align = 8, .add = add, .take = take, .result = variance_result};
+static void save(const void *state, ln_buf *out) {
+    const moments *m = state;
+    ln_save_uint(out, m->count);
+    ln_save_double(out, m->mean);
+    ln_save_double(out, m->squares);
+}
+
+static int load(ln_tally *t, void *state, ln_saved *saved) {
+    moments *m = state;
+    (void)t;
+    m->count = ln_saved_uint(saved);
+    m->mean = ln_saved_double(saved);
+    m->squares = ln_saved_double(saved);
+    return LN_OK;
+}
+
+const ln_aggregate_ops ln_variance_ops = {.size = sizeof(moments),
+                                          .align = 8,
+                                          .add = add,
+                                          .take = take,
+                                          .result = variance_result,
+                                          .save = save,
+                                          .load = load};
 const ln_aggregate_ops ln_stddev_ops = {
-    .size = sizeof(moments), .align = 8, .add = add, .take = take, .result = stddev_result};
+    .size = sizeof(moments), .align = 8, .add = add, .take = take, .result = stddev_result, .save = save, .load = load};

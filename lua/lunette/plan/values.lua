@@ -2,7 +2,6 @@
 -- or reports what is wrong and returns nil. Tables are read raw, so that nothing of a script runs.
 local describe = require "lunette.plan.describe"
 local duration = require "lunette.plan.duration"
-local later = require "lunette.plan.later"
 local node = require "lunette.node"
 local suggest = require "lunette.plan.suggest"
 
@@ -59,10 +58,6 @@ function M.options(scope, made, known)
   local plain = type(made.options) == "table" and not node.mark(made.options)
   local place = plain and scope or scope:enter "options"
   local options = M.fields(place, made.options, known, "write them in a table: { " .. known[1] .. " = ... }")
-  local word = node.mark(made).word
-  for _, name in ipairs(known) do
-    if options and options[name] then later.report(scope:enter(name), ("ln.%s with %s"):format(word, name)) end
-  end
   return options or {}
 end
 
@@ -74,7 +69,7 @@ function M.arguments(scope, made)
   scope:problem(("too many arguments for ln.%s"):format(mark.word), "write ln." .. mark.usage)
 end
 
---- What a word of that family made; reports words that this version lacks. `like` is an example for the message.
+--- What a word of that family made. `like` is an example for the message.
 ---@param scope lunette.Scope
 ---@param value any
 ---@param family string
@@ -82,10 +77,7 @@ end
 ---@return lunette.Node?
 function M.made(scope, value, family, like)
   local mark = node.mark(value)
-  if mark and mark.family == family then
-    if later.report(scope:at(value), "ln." .. mark.word) then return nil end
-    return value
-  end
+  if mark and mark.family == family then return value end
   if mark and mark.family == "unknown" then return nil end -- reported where it stands
   local article = family == "aggregate" and "an " or "a "
   wrong(scope:at(value), value, ("write %s%s, such as %s"):format(article, family, like))
@@ -168,6 +160,24 @@ function M.whole(scope, value, least, most)
   return nil
 end
 
+--- A finite number, from `least` to `most` where these are given.
+---@param scope lunette.Scope
+---@param value any
+---@param least number?
+---@param most number?
+---@return number?
+function M.number(scope, value, least, most)
+  local how = least and ("write a number from %s to %s"):format(least, most) or "write a finite number"
+  if type(value) ~= "number" then
+    wrong(scope, value, how)
+  elseif value - value ~= 0 or least and (value < least or value > most) then
+    scope:problem("is " .. describe.value(value), how)
+  else
+    return value
+  end
+  return nil
+end
+
 --- One of the texts in `list`.
 ---@param scope lunette.Scope
 ---@param value any
@@ -181,10 +191,7 @@ function M.choice(scope, value, list, all)
     return nil
   end
   for _, known in ipairs(list) do
-    if value == known then
-      later.report(scope, ('%s = "%s"'):format(scope.path, value))
-      return value
-    end
+    if value == known then return value end
   end
   scope:problem(describe.quote(value) .. " is unknown", suggest.how(value, list, all))
   return nil

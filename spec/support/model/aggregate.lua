@@ -1,5 +1,6 @@
 --- Aggregates as the rules see them: each is worked out anew from all the values a window holds. Only folds keep an
 -- accumulator, since a user's functions say what they hold.
+local choice = require "spec.support.model.choice"
 local value = require "spec.support.model.value"
 
 jit.off(true, true)
@@ -7,19 +8,33 @@ local aggregate = {}
 
 local function anything() return true end
 
+local function key(v) return value.identity(v) ~= nil end
+
 -- What a kind takes: most take numbers only, distinct what can be a key.
 local takes = {
-  count = anything, first = anything, last = anything, distinct = function(v) return value.identity(v) ~= nil end,
+  count = anything, first = anything, last = anything, distinct = key, distinct_approx = key, top = key,
+  min_by = anything, max_by = anything, collect = anything,
 }
 
--- The value an aggregate sees in a record: nil where it takes none, and whether it had to skip one.
+local function field_of(spec, record, plain)
+  if spec.fn then return value.from_script((spec.fn(plain))) end
+  return value.at(record, spec.path)
+end
+
+-- The value an aggregate sees in a record, for those that go by another field a pair of values: nil where it takes
+-- none, and whether it had to skip one.
 function aggregate.read(spec, record, plain)
   if spec.kind == "fold" then return plain, false end
-  if not spec.fn and not spec.path then return true, false end
-  local v
-  if spec.fn then v = value.from_script((spec.fn(plain))) else v = value.at(record, spec.path) end
+  if not spec.fn and not spec.path then return 1, false end
+  if spec.kind == "ratio" then return spec.fn(plain) and true or false, false end
+  local v, by = field_of(spec, record, plain), nil
+  if spec.by then by = field_of(spec.by, record, plain) end
   if v == nil then return nil, false end
-  if v ~= v or not (takes[spec.kind] or value.is_number)(v) then return nil, true end
+  if v ~= v then return nil, true end
+  if spec.by and by == nil then return nil, false end
+  if not (takes[spec.kind] or value.is_number)(v) then return nil, true end
+  if spec.by and not choice.takes(spec, by) then return nil, true end
+  if spec.by then return { v, by }, false end
   return v, false
 end
 
@@ -91,16 +106,19 @@ local results = {
     end
     return n
   end,
+  rate = function(entries, spec, w) return tonumber(sum(entries)) / ((w.stop - w.start) / spec.per_us) end,
 }
+results.distinct_approx = results.distinct -- exact of so few
+for kind, result in pairs(choice.results) do results[kind] = result end
 
--- The result over `contents`, a list of { t, arrival, values }.
-function aggregate.result(spec, contents)
+-- The result over `contents`, a list of { t, arrival, values }, of the window; and whether some of it was cut off.
+function aggregate.result(spec, contents, w)
   local entries = {}
   for _, item in ipairs(contents) do
     local v = item.values[spec.name]
     if v ~= nil then entries[#entries + 1] = { t = item.t, arrival = item.arrival, value = v } end
   end
-  return results[spec.kind](entries)
+  return results[spec.kind](entries, spec, w)
 end
 
 -- Folds: an accumulator is { acc, broken }; a merge that fails breaks it until the window is cleared.

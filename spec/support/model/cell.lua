@@ -66,16 +66,18 @@ function cell:ask(w, event)
   return true
 end
 
+-- The values by name, and whether a list among them was cut.
 function cell:values()
-  local out = {}
+  local out, cut = {}, nil
   for _, spec in ipairs(self.pipeline.aggregates) do
     if spec.kind == "fold" then
       out[spec.name] = aggregate.fold_result(spec, self.folds[spec.name])
     else
-      out[spec.name] = aggregate.result(spec, self.contents)
+      local v, less = aggregate.result(spec, self.contents, self)
+      out[spec.name], cut = v, cut or less
     end
   end
-  return out
+  return out, cut
 end
 
 -- A pane has shown the window: whatever counts "since the last pane" starts anew.
