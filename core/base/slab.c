@@ -59,15 +59,16 @@ static int make_room(ln_slab *s) {
 
 uint32_t ln_slab_take(ln_slab *s) {
     uint32_t c, i;
+    if (s->roomy == LN_SLAB_NONE && s->spare != LN_SLAB_NONE) { /* in use again */
+        link_first(s, &s->roomy, s->spare);
+        s->spare = LN_SLAB_NONE;
+        s->mem->used += block_bytes(s);
+    }
     if (s->roomy == LN_SLAB_NONE && make_room(s) < 0) return LN_SLAB_NONE;
     c = s->roomy;
     i = (uint32_t)__builtin_ctzll(~s->chunk[c].used);
     s->chunk[c].used |= UINT64_C(1) << i;
     if (s->chunk[c].used == UINT64_MAX) unlink_chunk(s, &s->roomy, c);
-    if (s->spare == c) { /* in use again */
-        s->spare = LN_SLAB_NONE;
-        s->mem->used += block_bytes(s);
-    }
     s->live++;
     memset(s->chunk[c].entry + i * s->entry_bytes, 0, s->entry_bytes);
     return c * LN_SLAB_CHUNK + i;
@@ -81,6 +82,7 @@ void ln_slab_give(ln_slab *s, uint32_t id) {
     k->used &= ~(UINT64_C(1) << i);
     s->live--;
     if (k->used) return;
+    unlink_chunk(s, &s->roomy, c);
     if (s->spare == LN_SLAB_NONE) {
         s->spare = c;
         s->mem->used -= block_bytes(s);
@@ -88,7 +90,6 @@ void ln_slab_give(ln_slab *s, uint32_t id) {
     }
     ln_mem_free(s->mem, k->block, block_bytes(s));
     k->block = k->entry = NULL;
-    unlink_chunk(s, &s->roomy, c);
     link_first(s, &s->bare, c);
 }
 
