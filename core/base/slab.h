@@ -1,6 +1,6 @@
-/* Entries of one size under small numbers (ids), in chunks that never move. The lowest vacant id of a chunk is handed
- * out first; a chunk whose last entry has gone gives its memory back, but for one, which does not count as used. Entries are walked in the order of their ids, a
- * function of what was taken and given alone. */
+/* Entries of one size under small numbers (ids), in chunks that never move. The lowest vacant id of a chunk is
+ * handed out first; a chunk whose last entry has gone gives its memory back, but for one, which does not count as
+ * used. Entries are walked in the order of their ids, a function of what was taken and given alone. */
 #ifndef LN_BASE_SLAB_H
 #define LN_BASE_SLAB_H
 

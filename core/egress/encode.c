@@ -15,7 +15,7 @@ static void put_pipeline(ln_buf *into, const ln_pane_shape *shape) {
     ln_pack_put_text(into, shape->pipeline, shape->pipeline_len);
 }
 
-/* ---- panes: written through a pointer into room that was made for the whole (13 ns a pane against 45 piece by piece) -- */
+/* ---- panes: written through a pointer into room made for the whole (13 ns a pane against 45 piece by piece) ------ */
 
 /* Bytes that are msgpack already. */
 #define WRITE_PACKED(to, bytes) ((uint8_t *)memcpy(to, bytes, sizeof(bytes) - 1) + sizeof(bytes) - 1)

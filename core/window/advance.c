@@ -25,7 +25,8 @@ static void walk_sort(ln_engine *e) {
     if (e->walk_count > 1) qsort(e->walk, e->walk_count, sizeof *e->walk, by_order);
 }
 
-/* Which of a key's windows are asked: all, those whose end is ahead of W, or those whose alarm the clock has come to. */
+/* Which of a key's windows are asked: all, those whose end is ahead of W, or those whose alarm the clock has come
+ * to. */
 static int is_asked(const ln_engine *e, ln_cell *c) {
     if (e->walk_kind == LN_WALK_AHEAD) return c->end_us > e->now_us;
     return e->walk_kind == LN_WALK_ALL || ln_cell_rare(e, c)->alarm_us <= e->to_us;

@@ -1,9 +1,9 @@
-/* Windows that wait for W, by their end, in two structures. Windows on a grid share their ends, so they lie in buckets,
- * one for each distinct end (and start, where windows with one end have several), and a heap of those: a firing costs a
- * step per window and not a heap operation. Where every window has an end of its own, as sessions do, those that are
- * near lie in a wheel: a ring of slots, each some width of time, whose cells go into buckets when W comes into it. Either
- * way a cell whose end has grown stays where it is until it is due, and is filed anew then (measured for sessions: 30 ns a
- * record against 75 with the heap alone). */
+/* Windows that wait for W, by their end, in two structures. Windows on a grid share their ends, so they lie in
+ * buckets, one for each distinct end (and start, where windows with one end have several), and a heap of those: a
+ * firing costs a step per window and not a heap operation. Where every window has an end of its own, as sessions
+ * do, those that are near lie in a wheel: a ring of slots, each some width of time, whose cells go into buckets
+ * when W comes into it. Either way a cell whose end has grown stays where it is until it is due, and is filed anew
+ * then (measured for sessions: 30 ns a record against 75 with the heap alone). */
 #ifndef LN_WINDOW_DEADLINES_H
 #define LN_WINDOW_DEADLINES_H
 
@@ -40,20 +40,22 @@ typedef struct ln_deadlines {
     int wheel_shift;      /* of the wheel to be made; -1: none */
 } ln_deadlines;
 
-/* The wheel, whose size is fixed, is made when it is needed. `span_us` is about how far ahead of W the ends of windows lie that each have their own; 0 where they share them. */
+/* The wheel, whose size is fixed, is made when it is needed. `span_us` is about how far ahead of W the ends of
+ * windows lie that each have their own; 0 where they share them. */
 void ln_deadlines_init(ln_deadlines *d, ln_mem *mem, ln_mem *wheel_mem, int mixed_starts, int64_t span_us);
 void ln_deadlines_free(ln_deadlines *d);
 /* Files a cell under its present end; 0, or -1 where memory is short. */
 int ln_deadlines_add(ln_deadlines *d, ln_cell *cell);
 void ln_deadlines_remove(ln_cell *cell);
-/* Readies the wheel for ln_deadlines_due, with as many steps of `work` as it takes: 1; 0 when they are used up before; -1
- * where memory is short. `upto_us` never goes back. */
+/* Readies the wheel for ln_deadlines_due, with as many steps of `work` as it takes: 1; 0 when they are used up
+ * before; -1 where memory is short. `upto_us` never goes back. */
 int ln_deadlines_turn(ln_deadlines *d, int64_t upto_us, uint32_t *work);
 /* Has the wheel something to be readied for? Filing anew what has grown may bring that about. */
 static inline int ln_deadlines_turns(const ln_deadlines *d, int64_t upto_us) {
     return d->wheel && d->wheel->next_us <= upto_us && d->wheel->next_us != INT64_MAX;
 }
-/* The cell with the least (end, start, age) that waits for an end at or before `upto_us`; NULL where none does. It stays filed; *failed is set where memory was short. */
+/* The cell with the least (end, start, age) that waits for an end at or before `upto_us`; NULL where none does. It
+ * stays filed; *failed is set where memory was short. */
 ln_cell *ln_deadlines_due(ln_deadlines *d, int64_t upto_us, int *failed);
 /* No cell is due before this end; INT64_MAX where none is filed. */
 static inline int64_t ln_deadlines_next(const ln_deadlines *d) {

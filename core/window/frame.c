@@ -92,8 +92,8 @@ static void judge_row(ln_rows *f, uint32_t r) {
     }
 }
 
-/* Times that are whole numbers, as most are, in a run of rows whose clock does not move: the rows done. Measured: 3 ns a
- * record against 9. */
+/* Times that are whole numbers, as most are, in a run of rows whose clock does not move: the rows done. Measured: 3
+ * ns a record against 9. */
 static uint32_t judge_whole(ln_rows *f, uint32_t r) {
     const ln_plan *p = f->plan;
     const ln_value *v;

@@ -1,6 +1,6 @@
 /* Windows on a grid of which each has exactly one pane, at its end: what most pipelines ask for, and what can be had
  * with the least work. Time is cut into slices; a record is added once, to its key's row in its slice, whatever
- * size / hop is. Where windows do not overlap a slice is a window. Where they do, a window's aggregates are put together
+ * size / hop is. Where windows do not overlap a slice is a window. Where they do, its aggregates are put together
  * from its slices when it completes, by the method of the two stacks:
  *
  *   - slices before `pivot` are the front: the row of a key there holds what came in it and in all later slices of the

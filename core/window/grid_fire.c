@@ -87,7 +87,7 @@ static void let_go(ln_engine *e, ln_key *key) {
     ln_keys_rest(&e->keys, key);
 }
 
-/* ---- the stages of a firing: each 1 when it is done, 0 when it has to pause, -1 when the engine has failed -------- */
+/* ---- the stages of a firing: each 1 when it is done, 0 when it has to pause, -1 when the engine has failed ------ */
 
 static void enter(ln_engine *e, int stage, uint32_t slice) {
     e->grid.stage = stage;

@@ -129,8 +129,8 @@ static void seek(ln_engine *e, __int128 start) {
     g->next_end_us = ln_time_clamp(start + e->plan.size_us);
 }
 
-/* The whole way of a record: its windows, its key, its slice, its row, each made where there is none. LN_TAKEN, why not,
- * or -1. */
+/* The whole way of a record: its windows, its key, its slice, its row, each made where there is none. LN_TAKEN, why
+ * not, or -1. */
 static int join(ln_engine *e, uint32_t row) {
     const ln_key_of_row *own = &e->row_key[row];
     uint32_t id = ln_keys_find(&e->keys, own->hash, own->bytes, own->len), at, found = LN_COLUMN_NONE;

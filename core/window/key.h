@@ -1,10 +1,10 @@
 /* Keys: their canonical form, and the table of those that hold state. A key's canonical form is msgpack in its
- * shortest encoding, with doubles that are whole numbers as integers, so that keys are equal exactly where their bytes
- * are; it is also how they leave in panes.
+ * shortest encoding, with doubles that are whole numbers as integers, so that keys are equal exactly where their
+ * bytes are; it is also how they leave in panes.
  *
- * A key lives as long as anything hangs on it, and then rests for a while, since many come back: at most four
- * times as many rest as live, so that when the last window goes no key is left. Keys lie in chunks under small numbers, so that all of
- * them are walked in one pass over memory, in an order that depends on nothing but the records. */
+ * A key lives as long as anything hangs on it, and then rests for a while, since many come back: at most four times
+ * as many rest as live, so that when the last window goes no key is left. Keys lie in chunks under small numbers,
+ * so that all of them are walked in one pass over memory, in an order that depends on nothing but the records. */
 #ifndef LN_WINDOW_KEY_H
 #define LN_WINDOW_KEY_H
 

@@ -217,8 +217,8 @@ void ln_store_rest(ln_engine *e, ln_cell_key *key);
 
 /* grid_rows: the present row joins its windows: LN_TAKEN, why not, or -1. */
 int ln_grid_join(ln_engine *e);
-/* The same for a run of rows that have nothing else to them; the present row is the last of them then, and W is still to
- * be moved by it. 1; 0 where the present row is no such; -1. */
+/* The same for a run of rows that have nothing else to them; the present row is the last of them then, and W is
+ * still to be moved by it. 1; 0 where the present row is no such; -1. */
 int ln_grid_run(ln_engine *e);
 /* A slice that holds nothing any more. */
 void ln_grid_retire(ln_engine *e, ln_slice *s);
