@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { LINE = 64 };
+enum { LINE = 64, KEPT_MAX = 4 << 20 /* bytes of spare chunks */ };
 
 void ln_slab_init(ln_slab *s, ln_mem *mem, size_t entry_bytes) {
     *s = (ln_slab){.mem = mem, .entry_bytes = entry_bytes, .roomy = LN_SLAB_NONE, .bare = LN_SLAB_NONE};
@@ -16,7 +16,7 @@ static size_t block_bytes(const ln_slab *s) { return s->entry_bytes * LN_SLAB_CH
 
 void ln_slab_free(ln_slab *s) {
     if (!s->mem) return; /* all zeros: it was never made */
-    if (s->spare != LN_SLAB_NONE) s->mem->used += block_bytes(s);
+    s->mem->used += s->spares * block_bytes(s);
     for (size_t i = 0; i < s->chunks; i++) ln_mem_free(s->mem, s->chunk[i].block, block_bytes(s));
     ln_mem_free(s->mem, s->chunk, s->chunk_cap * sizeof *s->chunk);
     ln_slab_init(s, s->mem, s->entry_bytes);
@@ -60,8 +60,10 @@ static int make_room(ln_slab *s) {
 uint32_t ln_slab_take(ln_slab *s) {
     uint32_t c, i;
     if (s->roomy == LN_SLAB_NONE && s->spare != LN_SLAB_NONE) { /* in use again */
-        link_first(s, &s->roomy, s->spare);
-        s->spare = LN_SLAB_NONE;
+        c = s->spare;
+        unlink_chunk(s, &s->spare, c);
+        link_first(s, &s->roomy, c);
+        s->spares--;
         s->mem->used += block_bytes(s);
     }
     if (s->roomy == LN_SLAB_NONE && make_room(s) < 0) return LN_SLAB_NONE;
@@ -83,8 +85,9 @@ void ln_slab_give(ln_slab *s, uint32_t id) {
     s->live--;
     if (k->used) return;
     unlink_chunk(s, &s->roomy, c);
-    if (s->spare == LN_SLAB_NONE) {
-        s->spare = c;
+    if ((s->spares + 1) * block_bytes(s) <= KEPT_MAX) {
+        link_first(s, &s->spare, c);
+        s->spares++;
         s->mem->used -= block_bytes(s);
         return;
     }

@@ -22,7 +22,8 @@ typedef struct ln_slab {
     ln_slab_chunk *chunk;
     size_t chunks, chunk_cap;
     uint32_t roomy, bare; /* heads of these lists */
-    uint32_t spare;       /* a chunk that nothing lives in: filled again when no other has room */
+    uint32_t spare;       /* head of the list of those that nothing lives in: filled again when no other has room */
+    size_t spares;
     size_t live;
 } ln_slab;
 
