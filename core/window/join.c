@@ -181,6 +181,7 @@ int ln_join_next(ln_engine *e) {
         }
         if (!c || add(e, c) < 0) return ln_engine_fail(e, LN_ENOMEM, "a window");
         j->taken++;
+        if (e->quiet_early && c->end_us > e->now_us) continue; /* nobody asks before its end */
         whens = ln_offer_whens(e, c);
         if (whens) {
             ask(e, c, whens);

@@ -56,8 +56,11 @@ int ln_row_keys(ln_engine *e) {
     return err;
 }
 
-static inline void prefetch(const void *p, size_t bytes) {
-    for (size_t at = 0; at < bytes; at += 64) __builtin_prefetch((const char *)p + at);
+/* The lines of a key or a cell that a record touches. */
+static inline void prefetch(const void *p) {
+    __builtin_prefetch(p);
+    __builtin_prefetch((const char *)p + 64);
+    __builtin_prefetch((const char *)p + 128);
 }
 
 /* Looks up the keys of the rows from the present one on, so that the memory of keys, and of the newest window of each,
@@ -66,7 +69,7 @@ static void look_ahead(ln_engine *e) {
     uint32_t end = e->rows.batch->rows - e->row > AHEAD ? e->row + AHEAD : e->rows.batch->rows;
     for (uint32_t r = e->row; r < end; r++) {
         uint32_t likely = ln_keys_likely(&e->keys, e->row_key[r].hash);
-        if (likely != LN_KEY_NONE) prefetch(ln_keys_at(&e->keys, likely), e->keys.slab.entry_bytes);
+        if (likely != LN_KEY_NONE) prefetch(ln_keys_at(&e->keys, likely));
     }
     for (uint32_t r = e->row; r < end; r++) {
         ln_key_of_row *own = &e->row_key[r];
@@ -74,7 +77,7 @@ static void look_ahead(ln_engine *e) {
         own->id = own->bytes ? ln_keys_find(&e->keys, own->hash, own->bytes, own->len) : LN_KEY_NONE;
         if (own->id == LN_KEY_NONE) continue;
         key = (const ln_cell_key *)(const void *)ln_keys_at(&e->keys, own->id);
-        if (key->open.count) prefetch(ln_cells_span(&key->open, key->open.count - 1), sizeof(ln_cell) + e->rare_at);
+        if (key->open.count) prefetch(ln_cells_span(&key->open, key->open.count - 1));
     }
     e->ahead = end;
     e->ahead_forgotten = e->keys.forgotten;

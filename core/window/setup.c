@@ -96,6 +96,7 @@ static int lay_out(ln_engine *e) {
 
 static void survey_triggers(ln_engine *e) {
     const ln_trigger *both[] = {&e->plan.early, &e->plan.late};
+    e->quiet_early = e->plan.at_watermark && e->plan.early.count == 0;
     if (e->sliced) return; /* each window has its one pane, when W reaches its end */
     e->early_whens = ln_trigger_nodes(&e->plan.early, 1u << LN_WHEN);
     e->late_whens = ln_trigger_nodes(&e->plan.late, 1u << LN_WHEN);

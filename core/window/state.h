@@ -105,6 +105,7 @@ struct ln_engine {
     uint32_t folds;                   /* how many aggregates are */
     int by;                           /* an aggregate has a second column */
     int sliced;                       /* windows lie in `grid`, and there are no cells */
+    int quiet_early;                  /* no trigger asks before the end of a window */
     int plain;                        /* every row goes the long way, phase by phase: for tests */
     int extents;                      /* expired windows leave their extents: sessions, and others that merge */
     uint64_t early_whens, late_whens; /* nodes that are predicates */

@@ -118,6 +118,10 @@ static inline void ln_best_offer_near(ln_best *b, const ln_value *best, const ln
 /* `sign` is 1 for the greatest, -1 for the least. 0 where the value is no number. */
 static inline int ln_best_offer(ln_best *b, const ln_value *v, int sign) {
     ln_value best = {.type = b->type, .u = b->bits};
+    if (v->type == LN_DOUBLE && best.type == LN_DOUBLE) {
+        if (sign > 0 ? v->d > best.d : v->d < best.d) b->bits = v->u;
+        return 1;
+    }
     if (ln_best_is_near(&best) && ln_best_is_near(v)) {
         ln_best_offer_near(b, &best, v, sign);
         return 1;
