@@ -68,6 +68,7 @@ static void json_limits(void) {
     EXPECT(&s, "{\"p\":[1]}\n{\"p\":[[]]}\n{\"p\":2}", "#8:\\91\\01 - \n!5 - - \\aa{\"p\":[[]]}\n2 - \n");
     s.limits.elements = 3;
     EXPECT(&s, "{\"p\":[1]}\n{\"p\":[1,2]}\n", "#8:\\91\\01 - \n!7 - - \\ab{\"p\":[1,2]}\n");
+    EXPECT(&s, "{\"p\":1,\"q\":2}\n{\"p\":2}\n", "!7 - - \\ad{\"p\":1,\"q\":2}\n2 - \n");
     /* The limit holds for the line and for what it becomes. */
     s = (setup){.limits = {.record_bytes = 14}, .fields = {"p"}};
     EXPECT(&s, "{\"p\":12345678}\n{\"p\":\"1234567\"}\n{\"p\":2}\n", "12345678 \n!6 - \\ae{\"p\":\"1234567\"\n2 \n");

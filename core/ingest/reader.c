@@ -146,6 +146,7 @@ void ln_reader_restart(ln_reader *r) {
     r->framing = 0;
     r->searched = 0;
     r->dropping = 0;
+    r->wild = 0;
     r->batch = (ln_batch){0};
     r->error_offset = 0;
     r->error[0] = '\0';

@@ -41,6 +41,7 @@ struct ln_reader {
     ln_buf made;
     size_t searched; /* bytes from `start` without a line's end */
     int dropping;    /* in a line that was too long */
+    uint32_t wild;   /* lines that are not taken for flat */
 
     ln_fields fields;
     uint32_t rows_max;

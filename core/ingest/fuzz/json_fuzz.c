@@ -1,9 +1,10 @@
 /* The JSON lines reader: the same rows for any split of the bytes; every record it makes is msgpack within the limits
- * and survives being written as JSON and read again; no more memory than the limits allow.
+ * and survives being written as JSON and read again; flat lines are no others; no more memory than the limits allow.
  *
  *   scripts/fuzz 600 json_fuzz
  *
  * An input is four bytes of setting, then the lines. */
+#include "ingest/flat.h"
 #include "ingest/fuzz/dump.h"
 
 static const char *const paths[] = {"a", "b.c", "ts"};
@@ -78,6 +79,29 @@ static void check_batch(ln_json *json, ln_mem *mem, const ln_limits *limits, con
     ln_buf_free(&again);
 }
 
+/* Each line that is accepted as flat is what the plain way makes of it. */
+static void check_flat(ln_json *json, ln_mem *mem, const uint8_t *data, size_t len) {
+    static const ln_limits roomy = {.record_bytes = 1 << 24, .nesting = LN_NESTING_MAX, .elements = 1 << 24};
+    uint8_t *copy = calloc(1, len + LN_JSON_PAD), made[LN_FLAT_ROOM];
+    const uint8_t *p = copy, *next;
+    ln_buf plain;
+    REQUIRE(copy);
+    if (len) memcpy(copy, data, len);
+    ln_buf_init(&plain, mem);
+    for (; p && p < copy + len; p = memchr(p, '\n', (size_t)(copy + len - p)), p = p ? p + 1 : NULL) {
+        uint32_t fields;
+        size_t line;
+        uint8_t *end = ln_flat_convert(p, made, made + sizeof made, &fields, &line, &next);
+        if (!end) continue;
+        ln_buf_clear(&plain);
+        REQUIRE(next <= copy + len && next[-1] == '\n');
+        REQUIRE(ln_json_convert(json, &roomy, p, line, &plain) == LN_OK);
+        REQUIRE(plain.len == (size_t)(end - made) && memcmp(plain.data, made, plain.len) == 0);
+    }
+    ln_buf_free(&plain);
+    free(copy);
+}
+
 static void check_trip(ln_reader *r, const ln_limits *limits, const uint8_t *data, size_t len) {
     ln_mem mem;
     ln_json *json;
@@ -89,6 +113,7 @@ static void check_trip(ln_reader *r, const ln_limits *limits, const uint8_t *dat
     REQUIRE(ln_reader_push(r, data, len) == LN_OK);
     ln_reader_end(r);
     while (ln_reader_next(r, &b) == LN_OK && b->rows) check_batch(json, &mem, limits, b);
+    check_flat(json, &mem, data, len);
     ln_json_delete(json, &mem);
 }
 
