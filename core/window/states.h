@@ -44,9 +44,10 @@ static inline int ln_states_offer(const ln_part *part, ln_tally *t, uint8_t *run
 
 /* Takes a row of the batch, whose place in time the tally tells. 0, or -1 where memory is short. */
 static inline int ln_states_add(const ln_states *s, ln_tally *t, uint8_t *run, uint32_t row) {
+    static const ln_value none = {0};
     for (const ln_part *part = s->part, *end = part + s->count; part < end; part++) {
         if (!part->value) {
-            if (ln_part_add(part, t, run, NULL) != LN_OK) return -1;
+            if (ln_part_add(part, t, run, &none) != LN_OK) return -1;
         } else if (ln_states_offer(part, t, run, &part->value[row], part->by ? &part->by[row] : NULL) != LN_OK) {
             return -1;
         }
