@@ -1,41 +1,25 @@
 /* A flat line of JSON to msgpack, eight bytes at a time. There is no check for the end of the input: it stands before a
- * 0, at which every step below stops. Words are read as little endian, as in the rest of the core. */
+ * 0, at which every step below stops. */
 #include "ingest/flat.h"
 
 #include "base/pack.h"
-
-#define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
+#include "base/word.h"
 
 enum {
     FIELDS_MAX = 15,           /* whose number stands in the map's first byte */
     DIGITS_MAX = 18,           /* of a number that cannot pass 64 bits */
     NAME_ROOM = LN_PACK_MAX,   /* the longest head of a text */
-    STEP = 8,                  /* bytes that are read and written at once */
+    STEP = LN_WORD_BYTES,      /* read and written at once */
     AFTER = STEP + LN_PACK_MAX /* bytes written beyond a text: its last step, and the number behind it */
 };
-
-static inline uint64_t load(const uint8_t *p) {
-    uint64_t word;
-    memcpy(&word, p, sizeof word);
-    return word;
-}
-
-/* Bit 7 of the first byte that does not stand for itself in a text (a quote, a backslash, a control character), or that
- * is not ASCII; bits above it mean nothing. */
-static inline uint64_t special(uint64_t word) {
-    uint64_t quote = (word ^ EACH('"')) - EACH(1), backslash = (word ^ EACH('\\')) - EACH(1);
-    return (quote | backslash | (word - EACH(0x20)) | word) & EACH(0x80);
-}
-
-static inline unsigned first_byte(uint64_t bits) { return (unsigned)__builtin_ctzll(bits) / 8; }
 
 /* The rest of a text that is longer than one step; `p` is its first byte. */
 static const uint8_t *text_long(const uint8_t *p, uint8_t **to, const uint8_t *stop) {
     const uint8_t *end = p + STEP;
     uint64_t bits;
     size_t len;
-    while (!(bits = special(load(end)))) end += STEP;
-    end += first_byte(bits);
+    while (!(bits = ln_word_special(ln_word_load(end)))) end += STEP;
+    end += ln_word_first(bits);
     len = (size_t)(end - p);
     if (*end != '"' || (size_t)(stop - *to) < len + NAME_ROOM + AFTER) return NULL;
     *to = ln_pack_head(*to, LN_TEXT, (uint32_t)len);
@@ -46,10 +30,10 @@ static const uint8_t *text_long(const uint8_t *p, uint8_t **to, const uint8_t *s
 
 /* The text behind the quote at `p`; its end, or NULL. */
 static inline const uint8_t *text(const uint8_t *p, uint8_t **to, const uint8_t *stop) {
-    uint64_t word = load(++p), bits = special(word);
+    uint64_t word = ln_word_load(++p), bits = ln_word_special(word);
     unsigned len;
     if (!bits) return text_long(p, to, stop);
-    len = first_byte(bits);
+    len = ln_word_first(bits);
     if (p[len] != '"' || stop - *to < NAME_ROOM + STEP + AFTER) return NULL;
     **to = (uint8_t)(0xa0 | len);
     memcpy(*to + 1, &word, sizeof word);
@@ -63,10 +47,11 @@ static inline const uint8_t *digits(const uint8_t *p, uint64_t *n, unsigned *cou
     static const uint32_t power[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
     unsigned here;
     do {
-        uint64_t word = load(p), bits = ((word + EACH(0x7f - '9')) | (word - EACH('0'))) & EACH(0x80);
-        here = bits ? first_byte(bits) : STEP;
+        uint64_t word = ln_word_load(p),
+                 bits = ((word + LN_WORD_EACH(0x7f - '9')) | (word - LN_WORD_EACH('0'))) & LN_WORD_EACH(0x80);
+        here = bits ? ln_word_first(bits) : STEP;
         if (here == 0) break;
-        word = (word ^ EACH('0')) << (64 - 8 * here);
+        word = (word ^ LN_WORD_EACH('0')) << (64 - 8 * here);
         word = (word * (1 + (10 << 8)) >> 8) & UINT64_C(0x00ff00ff00ff00ff);
         word = (word * (1 + (100 << 16)) >> 16) & UINT64_C(0x0000ffff0000ffff);
         word = word * (1 + (UINT64_C(10000) << 32)) >> 32;
