@@ -1,4 +1,4 @@
-/* The public C interface: what lunette_ffi.h declares, exported from liblunette-core, and, in a section of its own, the
+/* The public C interface: what lunette_ffi.h and lunette_streams_ffi.h declare, exported from liblunette-core, and, in a section of its own, the
  * Lua state for C hosts, exported from liblunette. */
 #ifndef LUNETTE_H
 #define LUNETTE_H
@@ -11,6 +11,7 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 #include "lunette_ffi.h"
+#include "lunette_streams_ffi.h"
 
 /* ---- a Lua state for C hosts: liblunette ------------------------------------------------------------------------
  *
