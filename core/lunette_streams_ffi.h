@@ -21,3 +21,6 @@ int ln_engine_close(ln_engine *e, uint64_t source);
 void ln_engine_clock_set(ln_engine *e, int64_t by_us);
 /* For so long nobody read what sources sent: it counts as no silence of theirs. Between two batches. */
 void ln_engine_unheard(ln_engine *e, int64_t by_us);
+
+/* The format of the output: LN_FORMAT_AUTO where it has not been told. */
+int ln_output_format_used(const ln_output *o);
