@@ -43,7 +43,7 @@ static void on_acceptable(struct ev_loop *loop, ev_io *watcher, int events) {
 }
 
 int ln_listeners_open(ln_server *s, const char *name, const lunette_address *a, ln_problem *problem) {
-    ln_listener *l = calloc(1, sizeof *l);
+    ln_listener *l = calloc(1, sizeof *l), **at = &s->listeners;
     ln_problem inner;
     if (!l) return ln_problem_set(problem, "%s: memory is short", name);
     l->server = s;
@@ -54,8 +54,8 @@ int ln_listeners_open(ln_server *s, const char *name, const lunette_address *a, 
     }
     ev_io_init(&l->acceptable, on_acceptable, l->fd, EV_READ);
     l->acceptable.data = l;
-    l->next = s->listeners;
-    s->listeners = l;
+    while (*at) at = &(*at)->next;
+    *at = l;
     if (a->kind == LUNETTE_ADDRESS_UNIX) snprintf(l->path, sizeof l->path, "%.107s", a->host);
     if (a->kind != LUNETTE_ADDRESS_UDP) return 0;
     l->datagrams = ln_datagrams_open(s, l->name, l->fd);
