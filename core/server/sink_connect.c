@@ -139,9 +139,13 @@ static void begin(outgoing *o) {
 
 static enum ln_write connect_take(ln_sink_end *s, const uint8_t *bytes, size_t len, size_t *taken) {
     outgoing *o = of(s);
+    size_t more;
     o->queue.format = ln_output_format_used(lunette_output(s->server->host));
-    *taken = ln_queue_put(&o->queue, bytes, len);
-    send_on(o);
+    do { /* what does not fit may do so when something has been sent; else `writable` wakes the server */
+        more = ln_queue_put(&o->queue, bytes + *taken, len - *taken);
+        *taken += more;
+        send_on(o);
+    } while (more && *taken < len);
     return *taken < len ? LN_WRITE_LATER : LN_WRITE_DONE;
 }
 

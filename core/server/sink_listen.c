@@ -125,17 +125,14 @@ static enum ln_write listen_take(ln_sink_end *s, const uint8_t *bytes, size_t le
     listening *l = of(s);
     int format = ln_output_format_used(lunette_output(s->server->host));
     for (subscriber *u = l->subscribers; u; u = u->next) {
-        size_t queued;
+        size_t queued = 0, more;
         if (u->gone) continue;
         u->queue.format = format;
-        queued = ln_queue_put(&u->queue, bytes, len);
-        send_on(u);
-        while (!u->gone && queued < len) { /* there may be room now */
-            size_t more = ln_queue_put(&u->queue, bytes + queued, len - queued);
-            if (!more) break;
+        do { /* what does not fit may do so when something has been sent */
+            more = ln_queue_put(&u->queue, bytes + queued, len - queued);
             queued += more;
             send_on(u);
-        }
+        } while (!u->gone && more && queued < len);
         if (u->gone || queued == len) continue;
         s->server->counters.subscribers_cut++;
         leave(u, "is too slow, and is cut", ln_panes_count(bytes + queued, len - queued, format));
