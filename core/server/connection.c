@@ -115,10 +115,10 @@ static void connection_closed(ln_feed *st) {
 }
 
 static const ln_feed_kind CONNECTION = {.read = connection_read,
-                                          .pumped = connection_pumped,
-                                          .broken = connection_broken,
-                                          .over = connection_over,
-                                          .closed = connection_closed};
+                                        .pumped = connection_pumped,
+                                        .broken = connection_broken,
+                                        .over = connection_over,
+                                        .closed = connection_closed};
 
 /* ---- opening --------------------------------------------------------------------------------------------------- */
 

@@ -13,7 +13,7 @@ enum { ACCEPTS_MAX = 64 }; /* connections taken in one go */
 struct ln_listener {
     ln_server *server;
     ln_listener *next;
-    int fd;               /* -1: it is that of `datagrams` */
+    int fd;             /* -1: it is that of `datagrams` */
     ln_feed *datagrams; /* NULL: connections are accepted */
     ev_io acceptable;
     int paused; /* descriptors were short */

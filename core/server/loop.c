@@ -16,11 +16,21 @@ static int is_behind(const ln_server *s, const ln_sink_end *sink) {
     return len > 0;
 }
 
+static void notice_stop(ln_server *s) {
+    if (s->stopping || !ln_stop_asked()) return;
+    s->stopping = 1;
+    ln_notify("STOPPING=1");
+    if (!s->streams || !s->options->drain_timeout_us) return;
+    ev_timer_set(&s->deadline, (double)s->options->drain_timeout_us / 1e6, 0);
+    ev_timer_start(s->loop, &s->deadline);
+}
+
 static void on_turns(struct ev_loop *loop, ev_prepare *watcher, int events) {
     ln_server *s = watcher->data;
     int64_t begun_us = ln_clock_steady_us();
     enum ln_wait wait;
     (void)events;
+    notice_stop(s);
     do wait = ln_turn(s);
     while (wait == LN_WAIT_NOT && ln_clock_steady_us() - begun_us < WORK_US);
     ln_progress_show(&s->progress, s->host, &s->input, ev_now(loop));
@@ -36,14 +46,8 @@ static void on_turns(struct ev_loop *loop, ev_prepare *watcher, int events) {
 
 static void on_more(struct ev_loop *loop, ev_idle *watcher, int events) { (void)loop, (void)watcher, (void)events; }
 
-static void on_stop(struct ev_loop *loop, ev_async *watcher, int events) {
-    ln_server *s = watcher->data;
-    (void)events;
-    ln_notify("STOPPING=1");
-    if (!s->streams || !s->options->drain_timeout_us) return;
-    ev_timer_set(&s->deadline, (double)s->options->drain_timeout_us / 1e6, 0);
-    ev_timer_start(loop, &s->deadline);
-}
+/* Being woken is all that it takes. */
+static void on_stop(struct ev_loop *loop, ev_async *watcher, int events) { (void)loop, (void)watcher, (void)events; }
 
 static void on_deadline(struct ev_loop *loop, ev_timer *watcher, int events) {
     ln_server *s = watcher->data;

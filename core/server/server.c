@@ -82,7 +82,9 @@ static int close_sink(ln_sink_end **sink, ln_problem *problem) {
 }
 
 int ln_server_close(ln_server *s, ln_problem *problem) {
-    int failed = close_sink(&s->panes, problem);
+    int failed;
+    ln_connections_delete(s);
+    failed = close_sink(&s->panes, problem);
     return close_sink(&s->rejects, problem) || failed ? -1 : 0;
 }
 

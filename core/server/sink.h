@@ -4,8 +4,8 @@
 #ifndef LN_SERVER_SINK_H
 #define LN_SERVER_SINK_H
 
-#include "server/socket.h"
 #include "server/feed.h"
+#include "server/socket.h"
 
 typedef struct ln_sink_end ln_sink_end;
 

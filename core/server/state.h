@@ -52,13 +52,14 @@ struct ln_server {
     ln_feed *busy;
     int tick_due;
     int status;
+    int stopping;  /* a signal has come */
     int timed_out; /* the drain has taken too long */
 
     ln_feed *ready_first, *ready_last; /* streams that have something, in the order of their turns */
-    const char **files_named;            /* of the sources, those that are files */
+    const char **files_named;          /* of the sources, those that are files */
     ln_input input;
     ln_feed *files; /* NULL: there are none, or they are over */
-    int streams;      /* records come in several streams: the run ends by a signal */
+    int streams;    /* records come in several streams: the run ends by a signal */
     ln_listener *listeners;
     ln_connection *connections;
     uint8_t *piece; /* LN_PIECE_BYTES: what is read from a socket first */

@@ -3,7 +3,6 @@
  * happens, so that what is in memory is a piece of input, a portion of output and the bounded queues. */
 #define _GNU_SOURCE
 #include "server/state.h"
-#include "server/stop.h"
 
 #include <errno.h>
 #include <string.h>
@@ -235,7 +234,7 @@ static enum ln_wait act(ln_server *s) {
         work(s);
         return LN_WAIT_NOT;
     }
-    if (s->phase == LN_RUN_SERVING && ln_stop_asked()) begin_drain(s);
+    if (s->phase == LN_RUN_SERVING && s->stopping) begin_drain(s);
     switch (s->phase) {
     case LN_RUN_SERVING:
         if (is_time_to_tick(s)) s->job = LN_JOB_TICK;

@@ -136,6 +136,8 @@ end
 
 --- Ends whatever is left, and removes the folder.
 function Server:clear()
+  if self.cleared then return end
+  self.cleared = true
   for _, client in ipairs(self.clients) do client:close() end
   if read(self.folder .. "/code") == "" then
     self:signal "KILL"
