@@ -92,10 +92,10 @@ int lunette_pump(lunette *l, int64_t now_us);
 /* The input has ended: completes every window. LUNETTE_OK, LUNETTE_DRAIN or LUNETTE_FAILED. */
 int lunette_finish(lunette *l, int64_t now_us);
 
-/* Opens one more stream of records, such as a connection, beside the first: its number, or 0 on failure, and its reader,
- * which lives until it is closed. Where `messages` is set the reader is restarted for each message (a datagram), and
- * what is broken in one is a malformed record. Only one call is under way at a time: when one has returned
- * LUNETTE_DRAIN, no reader is filled before it has been called again and returned something else. */
+/* Opens one more stream of records, such as a connection, beside the first: its number, or 0 on failure, and its
+ * reader, which lives until it is closed. Where `messages` is set the reader is restarted for each message (a
+ * datagram), and what is broken in one is a malformed record. Only one call is under way at a time: when one has
+ * returned LUNETTE_DRAIN, no reader is filled before it has been called again and returned something else. */
 uint64_t lunette_stream_open(lunette *l, int messages, ln_reader **reader);
 /* Works on what that reader holds. As lunette_pump, but the clock moves with records only. */
 int lunette_stream_pump(lunette *l, uint64_t stream, int64_t now_us);

@@ -195,7 +195,7 @@ describe("sources side by side", function()
   end)
 
   it("may be named by the script, and the command line wins", function()
-    local script = server.script(server.EARLY):gsub("time = ", 'source = { "unix:a.sock", "unix:b.sock" }, sink = "out", time = ', 1)
+    local script = server.script('source = { "unix:a.sock", "unix:b.sock" }, sink = "out", ' .. server.EARLY)
     local s = start(script, "")
     s:said "unix:b.sock"
     s:connect "a.sock":send(record(1, "a"))
@@ -214,14 +214,14 @@ describe("a datagram", function()
   it("holds whole records, and a broken one is malformed and no more", function()
     local s = start(EARLY, "--in udp://127.0.0.1:0 --rejects rejects")
     local u, port = socket.udp(), s:port "udp"
-    local function send(text) u:sendto(text, "127.0.0.1", port) end
-    send(packed(100, "a") .. packed(200, "a"))
-    send(packed(300, "b") .. "\193tail")
-    send(packed(400, "c") .. "\130\161t")
-    send(record(500, "d") .. '{"t":600,"k":"d"}')
-    send ""
-    send "no json"
-    send(packed(700, "e"))
+    local function message(text) u:sendto(text, "127.0.0.1", port) end
+    message(packed(100, "a") .. packed(200, "a"))
+    message(packed(300, "b") .. "\193tail")
+    message(packed(400, "c") .. "\130\161t")
+    message(record(500, "d") .. '{"t":600,"k":"d"}')
+    message ""
+    message "no json"
+    message(packed(700, "e"))
     s:wait_panes(7)
     u:close()
     local r = s:stop()

@@ -77,8 +77,8 @@ static const char *const TEXTS[LN_CLI_COMMANDS + 1] = {
         "  -h, --help            this text\n"
         "\n"
         "At the end of the input every window is completed. So it is after an interrupt (SIGINT, SIGTERM): reading\n"
-        "stops, what has been read is worked off; a second one stops at once. A run on sockets completes only what the\n"
-        "watermark has, unless told to flush.\n"
+        "stops, what has been read is worked off; a second one stops at once. A run on sockets completes only what\n"
+        "the watermark has, unless told to flush.\n"
         "\n"
         "Exit status: 0; 1 the input broke off or something could not be read or written; 2 a wrong command line;\n"
         "78 a script that is not right.\n",

@@ -33,7 +33,7 @@ int ln_table_column(ln_table *t, const char *path, size_t len);
 const ln_strings *ln_table_strings(ln_table *t, int column, uint32_t most, uint64_t seed);
 /* A batch of so many rows is made: its texts get their numbers. */
 void ln_table_made(ln_table *t, uint32_t rows);
-/* Makes one row, row 0, of bytes that are no record; `err` is what is wrong with them. 0, or -1 where memory is short. */
+/* Makes one row, row 0, of bytes that are no record; `err` is what is wrong with them. 0, or -1: memory is short. */
 int ln_table_put_bad(ln_table *t, const uint8_t *bytes, size_t len, int err);
 
 #endif

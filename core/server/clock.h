@@ -1,6 +1,6 @@
-/* The wall clock as the engine sees it: it never goes back, and whoever sets the system's clock neither repeats a firing
- * nor loses one. Set forward, it jumps, and several multiples of a period passed at once are one firing; set back, it
- * goes on at half its pace until the wall has caught up. Reads no clock itself: it is told both readings. */
+/* The wall clock as the engine sees it: it never goes back, and whoever sets the system's clock neither repeats a
+ * firing nor loses one. Set forward, it jumps, and several multiples of a period passed at once are one firing; set
+ * back, it goes on at half its pace until the wall has caught up. Reads no clock itself: it is told both readings. */
 #ifndef LN_SERVER_CLOCK_H
 #define LN_SERVER_CLOCK_H
 

@@ -1,5 +1,5 @@
-/* What a connection speaks: bytes in, records into a reader. A codec does no input and output of its own, so that it can
- * be tested and fuzzed without sockets; the connection reads for it and bounds what it may take. */
+/* What a connection speaks: bytes in, records into a reader. A codec does no input and output of its own, so that it
+ * can be tested and fuzzed without sockets; the connection reads for it and bounds what it may take. */
 #ifndef LN_SERVER_CODEC_H
 #define LN_SERVER_CODEC_H
 

@@ -1,6 +1,6 @@
-/* A connection: a socket that somebody has connected to, and its stream of records. What it may take is bounded: a piece
- * a turn, one unfinished record, the time to finish it, and silence. Time counts only while the server listens, so that
- * nobody is ended for a sink's slowness. */
+/* A connection: a socket that somebody has connected to, and its stream of records. What it may take is bounded: a
+ * piece a turn, one unfinished record, the time to finish it, and silence. Time counts only while the server listens,
+ * so that nobody is ended for a sink's slowness. */
 #define _GNU_SOURCE
 #include "server/codec.h"
 #include "server/state.h"

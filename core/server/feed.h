@@ -1,5 +1,5 @@
-/* A feed: one stream of records on its way in, a connection, the datagrams of a socket, or the files one after the other. Each has
- * a reader of its own, and is served a piece at a time, in turn with all others that have something. */
+/* A feed: one stream of records on its way in, a connection, the datagrams of a socket, or the files one after the
+ * other. Each has a reader of its own, and is served a piece at a time, in turn with all others that have something. */
 #ifndef LN_SERVER_FEED_H
 #define LN_SERVER_FEED_H
 

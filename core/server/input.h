@@ -1,5 +1,5 @@
-/* Files and standard input, one after the other. They know how to be read and say why they could not; nothing is printed
- * here, and nothing waits, but for opening a file on a slow disk. */
+/* Files and standard input, one after the other. They know how to be read and say why they could not; nothing is
+ * printed here, and nothing waits, but for opening a file on a slow disk. */
 #ifndef LN_SERVER_INPUT_H
 #define LN_SERVER_INPUT_H
 

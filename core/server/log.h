@@ -1,6 +1,6 @@
-/* What a run says: lines on standard error, as text for people or as JSON for collectors. Lines that strangers can cause
- * (a connection that is refused or breaks) are bounded in number; those left out are counted, and told of. Writing never
- * waits: where standard error has no room, the line is left out too. */
+/* What a run says: lines on standard error, as text for people or as JSON for collectors. Lines that strangers can
+ * cause (a connection that is refused or breaks) are bounded in number; those left out are counted, and told of.
+ * Writing never waits: where standard error has no room, the line is left out too. */
 #ifndef LN_SERVER_LOG_H
 #define LN_SERVER_LOG_H
 

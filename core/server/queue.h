@@ -1,5 +1,5 @@
-/* A bounded queue of whole panes on their way to a socket. Bytes that have been sent stay until their pane has been sent
- * whole, so that a new connection can begin with it. */
+/* A bounded queue of whole panes on their way to a socket. Bytes that have been sent stay until their pane has been
+ * sent whole, so that a new connection can begin with it. */
 #ifndef LN_SERVER_QUEUE_H
 #define LN_SERVER_QUEUE_H
 
@@ -16,7 +16,7 @@ typedef struct ln_queue {
     int format;  /* enum ln_format, of the panes */
 } ln_queue;
 
-/* Takes as many whole panes as there is room for, from the front: their bytes; 0 where there is no room, or no memory. */
+/* Takes as many whole panes as there is room for, from the front: their bytes; 0 where there is no room or memory. */
 size_t ln_queue_put(ln_queue *q, const uint8_t *bytes, size_t len);
 /* Sends what can be sent at once: 0, or -1 with errno where the socket can be sent to no more. */
 int ln_queue_send(ln_queue *q, int fd, uint64_t *bytes_sent);

@@ -15,7 +15,7 @@ typedef struct ln_server ln_server;
 ln_server *ln_server_new(lunette *host, ln_log *log, const ln_server_options *options);
 void ln_server_delete(ln_server *s);
 
-/* Looks at the files among the sources, and opens what listens. 0, or -1 with a problem that begins with the address. */
+/* Looks at the files among the sources, and opens what listens. 0, or -1 with a problem that names the address. */
 int ln_server_open_sources(ln_server *s, ln_problem *problem);
 /* Opens the sinks; from here on files are written to. Likewise. */
 int ln_server_open_sinks(ln_server *s, ln_problem *problem);

@@ -1,6 +1,6 @@
 /* A sink that is a socket to connect to. What it has taken waits in a bounded queue; when the connection breaks, it is
- * made anew with growing pauses, and the pane that was cut is sent again. Panes that were handed to the system whole and
- * did not arrive can't be known here. While the queue is full the sources wait. */
+ * made anew with growing pauses, and the pane that was cut is sent again. Panes that were handed to the system whole
+ * and did not arrive can't be known here. While the queue is full the sources wait. */
 #define _GNU_SOURCE
 #include "server/queue.h"
 #include "server/state.h"

@@ -201,8 +201,8 @@ static void work(ln_server *s) {
 
 /* ---- phases ---------------------------------------------------------------------------------------------------- */
 
-/* The clock moves where no record moves it. With a single stream, that of the host, only while it waits: its pieces move
- * the clock as well. */
+/* The clock moves where no record moves it. With a single stream, that of the host, only while it waits: its pieces
+ * move the clock as well. */
 static int is_time_to_tick(ln_server *s) {
     if (!s->tick_due || !s->options->own_clock) return 0;
     s->tick_due = 0;

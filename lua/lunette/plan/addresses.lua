@@ -1,6 +1,6 @@
---- `source` and `sink`: where a script's records come from and its panes go. They stand in the pipeline, or, of a script
--- that returns several, in the list beside them, since pipelines of one script share their records and their panes.
--- Whether an address makes sense is judged where it is read; here it only is a text.
+--- `source` and `sink`: where a script's records come from and its panes go. They stand in the pipeline, or, of a
+-- script that returns several, in the list beside them, since these share their records and their panes. Whether an
+-- address makes sense is judged where it is read; here it only is a text.
 local describe = require "lunette.plan.describe"
 local values = require "lunette.plan.values"
 
