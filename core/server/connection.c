@@ -13,11 +13,13 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+enum { WANT_MIN = 4096, SILENCE_US = 500000 };
+
 struct ln_connection {
     ln_feed stream; /* first: one is the other */
     ln_connection *before, *after;
     int fd;
-    const ln_codec *codec;
+    const ln_codec *codec; /* NULL: records one after the other, which the reader takes as they are */
     void *state;
     char name[LN_NAME_BYTES]; /* where it came in, and from where */
     unsigned char host[16];   /* of the peer */
@@ -26,13 +28,15 @@ struct ln_connection {
     int64_t begun_us; /* the same when the unfinished record began; 0: there is none */
     size_t in_hand;   /* bytes of it at the last look, with what has been read since */
     size_t left;      /* while draining: bytes still to be read */
+    size_t want;      /* bytes read in one turn */
+    int trimmed;      /* the reader has given back its room */
     int ended;        /* by us: nothing more is read */
 };
 
 static ln_connection *of(ln_feed *st) { return (ln_connection *)(void *)st; }
 
 static size_t pending(const ln_connection *c) {
-    return ln_reader_pending(c->stream.reader) + c->codec->pending(c->state);
+    return ln_reader_pending(c->stream.reader) + (c->codec ? c->codec->pending(c->state) : 0);
 }
 
 static void note(const ln_connection *c, int level, const char *what) {
@@ -41,15 +45,38 @@ static void note(const ln_connection *c, int level, const char *what) {
 
 /* ---- as a stream ----------------------------------------------------------------------------------------------- */
 
+/* What is wrong, or NULL. */
+static const char *take(ln_connection *c, const uint8_t *bytes, size_t len) {
+    ln_reader *reader = c->stream.reader;
+    const char *why;
+    int err;
+    if (c->codec) return c->codec->take(c->state, bytes, len, reader, &why) ? why : NULL;
+    err = ln_reader_commit(reader, len);
+    return err ? ln_strerror(err) : NULL;
+}
+
+/* More is asked for where all that was asked for came. */
+static void adapt(ln_connection *c, size_t want, size_t got) {
+    c->stream.drained = got < want;
+    if (got == c->want && c->want < LN_PIECE_BYTES) c->want *= 2;
+    else if (got < c->want / 4 && c->want > WANT_MIN) c->want /= 2;
+}
+
 static enum ln_read connection_read(ln_feed *st) {
     ln_connection *c = of(st);
     ln_server *s = st->server;
-    size_t want = LN_PIECE_BYTES;
+    size_t want = c->want;
+    uint8_t *to;
     const char *why;
     ssize_t got;
     if (s->phase != LN_RUN_SERVING && c->left < want) want = c->left;
     if (!want) return LN_READ_LATER;
-    got = recv(c->fd, s->piece, want, MSG_DONTWAIT);
+    to = c->codec ? s->piece : ln_reader_space(st->reader, want);
+    if (!to) {
+        note(c, LN_LOG_ERROR, "memory is short");
+        return LN_READ_FAILED;
+    }
+    got = recv(c->fd, to, want, MSG_DONTWAIT);
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return LN_READ_LATER;
     if (got < 0) {
         note(c, LN_LOG_INFO, strerror(errno));
@@ -58,12 +85,13 @@ static enum ln_read connection_read(ln_feed *st) {
     if (!got && ln_reader_format(st->reader) == LN_FORMAT_JSON && pending(c))
         note(c, LN_LOG_INFO, "ended without a line end: what is left is taken for its last line");
     if (!got) return LN_READ_END;
-    st->drained = (size_t)got < want;
+    adapt(c, want, (size_t)got);
     s->counters.bytes_received += (uint64_t)got;
     c->left -= c->left < (size_t)got ? c->left : (size_t)got;
     c->heard_us = ln_turn_heard_us(s);
     c->in_hand += (size_t)got;
-    if (!c->codec->take(c->state, s->piece, (size_t)got, st->reader, &why)) return LN_READ_BYTES;
+    why = take(c, to, (size_t)got);
+    if (!why) return LN_READ_BYTES;
     s->counters.connections_broken++;
     note(c, LN_LOG_WARNING, why);
     return LN_READ_FAILED;
@@ -76,7 +104,7 @@ static void connection_pumped(ln_feed *st) {
     if (!left) c->begun_us = 0;
     else if (left < c->in_hand || !c->begun_us) c->begun_us = c->heard_us;
     c->in_hand = left;
-    if (st->drained) ln_reader_trim(st->reader);
+    c->trimmed = 0;
 }
 
 static int connection_broken(ln_feed *st, const char *why) {
@@ -102,7 +130,7 @@ static void release(ln_connection *c) {
     ev_io_stop(s->loop, &c->stream.readable);
     *(c->before ? &c->before->after : &s->connections) = c->after;
     if (c->after) c->after->before = c->before;
-    c->codec->close(c->state);
+    if (c->codec) c->codec->close(c->state);
     close(c->fd);
     free(c);
 }
@@ -158,15 +186,13 @@ void ln_connection_open(ln_server *s, const char *listener, int fd, const ln_pee
         return;
     }
     c = calloc(1, sizeof *c);
-    if (c) c->codec = &ln_codec_raw;
-    if (c) c->state = c->codec->open();
-    if (!c || !c->state || ln_feed_open(&c->stream, s, &CONNECTION, 0)) {
-        if (c && c->state) c->codec->close(c->state);
+    if (!c || ln_feed_open(&c->stream, s, &CONNECTION, 0)) {
         free(c);
         refuse(s, fd, name, "refused: memory is short");
         return;
     }
     c->fd = fd;
+    c->want = WANT_MIN;
     memcpy(c->name, name, sizeof name);
     memcpy(c->host, host, sizeof host);
     c->has_host = has_host;
@@ -184,6 +210,13 @@ void ln_connection_open(ln_server *s, const char *listener, int fd, const ln_pee
 
 /* ---- all of them ----------------------------------------------------------------------------------------------- */
 
+/* One that is silent holds no more than its unfinished record. */
+static void trim(ln_connection *c) {
+    ln_reader_trim(c->stream.reader);
+    c->want = WANT_MIN;
+    c->trimmed = 1;
+}
+
 static void end(ln_connection *c, const char *why) {
     c->stream.server->counters.connections_timed_out++;
     note(c, LN_LOG_WARNING, why);
@@ -200,6 +233,7 @@ void ln_connections_sweep(ln_server *s) {
             end(c, "closed: a record was not finished within --record-timeout");
         else if (o->idle_timeout_us && now_us - c->heard_us >= o->idle_timeout_us)
             end(c, "closed: it was silent for longer than --idle-timeout");
+        else if (!c->trimmed && now_us - c->heard_us >= SILENCE_US) trim(c);
     }
 }
 
