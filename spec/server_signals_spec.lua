@@ -41,7 +41,7 @@ describe("a signal", function()
     b:send(record(1, "b"))
     s:wait_panes(2)
     s:signal "STOP"
-    for i = 2, 5000 do a:send(record(i % 1000, "a")) end
+    a:send(record(1, "a"):rep(500)) -- more than one piece of it is read at once
     b:send(record(2, "b") .. '{"t":3,')
     u:sendto(record(1, "u"), "127.0.0.1", s:port "udp")
     s:signal "TERM"
@@ -49,7 +49,7 @@ describe("a signal", function()
     local r = s:stop "none"
     u:close()
     assert.equal(0, r.code)
-    assert.equal(5003, r.pipeline.aggregated)
+    assert.equal(504, r.pipeline.aggregated)
     assert.truthy(r.words:find("unix:in.sock from a local process: interrupted: 7 bytes", 1, true), r.words)
     assert.equal(1, r.server.connections_unfinished)
   end)

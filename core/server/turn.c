@@ -30,9 +30,14 @@ static void tell_notices(ln_server *s) {
 
 /* ---- time ------------------------------------------------------------------------------------------------------ */
 
+/* For how long streams were not read in all, up to now. */
+static int64_t deaf_us(const ln_server *s, int64_t steady_us) {
+    return s->deaf_us + (s->deaf_since_us ? steady_us - s->deaf_since_us : 0);
+}
+
 int64_t ln_turn_heard_us(const ln_server *s) {
-    int64_t now_us = s->deaf_since_us ? s->deaf_since_us : ln_clock_steady_us();
-    return now_us - s->deaf_us;
+    int64_t steady_us = ln_clock_steady_us();
+    return steady_us - deaf_us(s, steady_us);
 }
 
 /* Streams are not read while a sink is behind or a long firing goes on. */
@@ -45,17 +50,17 @@ static void listen_or_not(ln_server *s, int deaf) {
 
 /* The clock for the next call of the host, which is first told what it must not take for time. */
 static int64_t now_us(ln_server *s) {
-    int64_t now = ln_clock_read(&s->clock, ln_clock_wall_us(), ln_clock_steady_us());
-    int64_t set_us = s->clock.set_us - s->set_told_us, deaf_us = s->deaf_us - s->deaf_told_us;
+    int64_t steady_us = ln_clock_steady_us(), now = ln_clock_read(&s->clock, ln_clock_wall_us(), steady_us);
+    int64_t set_us = s->clock.set_us - s->set_told_us, unheard_us = deaf_us(s, steady_us) - s->deaf_told_us;
     if (set_us >= TELL_US || set_us <= -TELL_US) {
         s->set_told_us += set_us;
         (void)lunette_clock_set(s->host, set_us);
         if (set_us >= 1000000)
             ln_log_say(s->log, LN_LOG_INFO, "the clock was set forward by %.3f s", (double)set_us / 1e6);
     }
-    if (deaf_us >= TELL_US) {
-        s->deaf_told_us += deaf_us;
-        (void)lunette_unheard(s->host, deaf_us);
+    if (unheard_us >= TELL_US) {
+        s->deaf_told_us += unheard_us;
+        (void)lunette_unheard(s->host, unheard_us);
     }
     return now;
 }

@@ -90,8 +90,11 @@ function Server:connect(to)
   local client
   if type(to) == "string" then
     local path = self.folder .. "/" .. to
-    client = unix.stream()
-    M.wait(function() return client:connect(path) end, path)
+    client = M.wait(function()
+      local c = unix.stream()
+      if c:connect(path) then return c end
+      c:close()
+    end, path)
   else
     client = assert(socket.connect("127.0.0.1", to))
     client:setoption("tcp-nodelay", true)
