@@ -131,7 +131,7 @@ function Server:stop(signal)
   local code = M.wait(function() return read(self.folder .. "/code"):match "^(%d+)\n" end, "the end of the program",
     SECONDS_MAX)
   local words = self:words()
-  local stats = words:match '({"pipelines"[^\n]*})\n'
+  local stats = words:match '({[^\n]*"pipelines":[^\n]*})\n'
   local account = stats and json.decode(stats) or {}
   return { code = tonumber(code), words = words, panes = self:panes(), server = account.server,
     pipeline = account.pipelines and account.pipelines[1] }
