@@ -1,4 +1,4 @@
-/* The public C interface: what lunette_ffi.h declares, exported from liblunette-core, and, in a section of its own, the
+/* The public C interface: what lunette_ffi.h and lunette_streams_ffi.h declare, exported from liblunette-core, and, in a section of its own, the
  * Lua state for C hosts, exported from liblunette. */
 #ifndef LUNETTE_H
 #define LUNETTE_H
@@ -11,6 +11,7 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 #include "lunette_ffi.h"
+#include "lunette_streams_ffi.h"
 
 /* ---- a Lua state for C hosts: liblunette ------------------------------------------------------------------------
  *
@@ -49,6 +50,9 @@ typedef struct lunette_options {
     const char *clock_field; /* the field of each record that is the processing clock; NULL: now_us is */
     const lunette_param *params;
     size_t params_count;
+    int streams; /* 1: records come in several streams, opened by lunette_stream_open; -1: they do not; 0: they do where
+                    the script names a source that is a socket. Each stream is then a source of the watermark, unless
+                    the script names a field, and idle after 30 s of silence, unless the script says when */
 } lunette_options;
 
 /* How far a run has come. */
@@ -72,6 +76,11 @@ int lunette_open(lunette *l, const char *script, const lunette_options *options)
  * last. */
 const char *lunette_problem(lunette *l, size_t i);
 
+/* Where the script says that its panes go: an address, NULL where it says nothing; and where its records come from: the
+ * i-th address, NULL after the last. All can be parsed by lunette_address_parse. */
+const char *lunette_sink_named(lunette *l);
+const char *lunette_source_named(lunette *l, size_t i);
+
 /* Where bytes go in and panes come out; NULL before lunette_open. Fill the reader only after a pump that returned
  * LUNETTE_OK; take and clear both of the output's streams after every call. */
 ln_reader *lunette_reader(lunette *l);
@@ -82,6 +91,52 @@ ln_output *lunette_output(lunette *l);
 int lunette_pump(lunette *l, int64_t now_us);
 /* The input has ended: completes every window. LUNETTE_OK, LUNETTE_DRAIN or LUNETTE_FAILED. */
 int lunette_finish(lunette *l, int64_t now_us);
+
+/* Opens one more stream of records, such as a connection, beside the first: its number, or 0 on failure, and its
+ * reader, which lives until it is closed. Where `messages` is set the reader is restarted for each message (a
+ * datagram), and what is broken in one is a malformed record. Only one call is under way at a time: when one has
+ * returned LUNETTE_DRAIN, no reader is filled before it has been called again and returned something else. */
+uint64_t lunette_stream_open(lunette *l, int messages, ln_reader **reader);
+/* Works on what that reader holds. As lunette_pump, but the clock moves with records only. */
+int lunette_stream_pump(lunette *l, uint64_t stream, int64_t now_us);
+/* The stream has ended, and has been pumped: it holds back the watermark no longer. LUNETTE_OK, LUNETTE_DRAIN or
+ * LUNETTE_FAILED. */
+int lunette_stream_close(lunette *l, uint64_t stream, int64_t now_us);
+
+/* The clock of the later calls is set forward by so much (below 0: it goes on more slowly): delays and silences do not
+ * count that time. LUNETTE_OK or LUNETTE_FAILED. */
+int lunette_clock_set(lunette *l, int64_t by_us);
+/* For so long no stream was read: it is no silence of theirs. */
+int lunette_unheard(lunette *l, int64_t by_us);
+/* A run ends that completes nothing more: what lunette_finish would tell of rejects is told by lunette_notice. */
+int lunette_conclude(lunette *l);
+
+/* ---- addresses: where records come from and panes go ------------------------------------------------------------ */
+
+enum lunette_address_kind {
+    LUNETTE_ADDRESS_PATH = 0, /* a file; one with a colon in its name may have to be written ./a:b */
+    LUNETTE_ADDRESS_STANDARD, /* "-" */
+    LUNETTE_ADDRESS_NULL,     /* "null:": reads as empty, swallows what is written */
+    LUNETTE_ADDRESS_UNIX,     /* unix:PATH */
+    LUNETTE_ADDRESS_TCP,      /* tcp://HOST:PORT */
+    LUNETTE_ADDRESS_UDP       /* udp://HOST:PORT, sources alone */
+};
+enum lunette_address_use { LUNETTE_USE_SOURCE = 0, LUNETTE_USE_SINK };
+
+typedef struct lunette_address {
+    int kind;           /* enum lunette_address_kind */
+    int use;            /* enum lunette_address_use */
+    int listen;         /* a sink that serves subscribers: ?listen */
+    uint16_t port;      /* 0: any that is free */
+    const char *scheme; /* "tcp", "udp", "unix" or "" */
+    char host[256];     /* without brackets; for unix: the path of the socket */
+    char problem[256];  /* what is wrong, and how to mend it; "" where nothing is */
+} lunette_address;
+
+/* Reads an address, without looking anything up: 0, or -1 with a problem. */
+int lunette_address_parse(lunette_address *a, const char *text, int use);
+
+/* ---- the account of a run ---------------------------------------------------------------------------------------- */
 
 /* The account of the run as one line of JSON, without a newline; NULL on failure. */
 const char *lunette_stats(lunette *l);

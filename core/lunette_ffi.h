@@ -80,6 +80,7 @@ typedef struct ln_batch {
     const uint8_t *const *record; /* each row's encoded record */
     const uint32_t *record_bytes;
     const uint8_t *malformed; /* 0, or the ln_err that tells why (LN_EINVALID: well-formed, but no map) */
+    uint64_t source;          /* the number of the stream that all rows came by; 0: there is only one */
 } ln_batch;
 
 typedef struct ln_reader ln_reader;

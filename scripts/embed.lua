@@ -1,5 +1,5 @@
 --- Generates what carries Lua source into C and C declarations into Lua.
---   embed.lua cdef HEADER OUT.lua              a module that returns the header's text
+--   embed.lua cdef OUT.lua HEADER ...          a module that returns the headers' text
 --   embed.lua modules ROOT OUT.c FILE.lua ...  a C table of the modules; ROOT/a/b.lua is a.b, ROOT/a/init.lua is a
 local function fail(text)
   io.stderr:write("embed.lua: ", text, "\n")
@@ -21,8 +21,9 @@ local function write(path, text)
   f:close()
 end
 
-local function cdef(header, out)
-  local text = read(header)
+local function cdef(out, headers)
+  local text = ""
+  for _, header in ipairs(headers) do text = text .. read(header) end
   local level = ""
   while text:find("]" .. level .. "]", 1, true) do level = level .. "=" end
   write(out, ("--- The declarations of Lunette's C functions, as ffi.cdef takes them.\nreturn [%s[\n%s]%s]\n")
@@ -68,10 +69,10 @@ local function modules(root, out, files)
   })
 end
 
-if arg[1] == "cdef" and #arg == 3 then
-  cdef(arg[2], arg[3])
+if arg[1] == "cdef" and #arg >= 3 then
+  cdef(arg[2], { unpack(arg, 3) })
 elseif arg[1] == "modules" and #arg >= 4 then
   modules(arg[2], arg[3], { unpack(arg, 4) })
 else
-  fail "usage: embed.lua cdef HEADER OUT.lua | embed.lua modules ROOT OUT.c FILE.lua ..."
+  fail "usage: embed.lua cdef OUT.lua HEADER ... | embed.lua modules ROOT OUT.c FILE.lua ..."
 end

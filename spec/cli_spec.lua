@@ -34,7 +34,9 @@ describe("help and usage", function()
   it("names every option of run", function()
     local text = run("$LUNETTE run --help").out
     for _, option in ipairs { "--in FILE", "--in-format", "--out FILE", "--out-format", "--rejects", "--clock", "--set",
-      "--stats", "--progress", "--no-progress", "--traceback" } do
+      "--stats", "--progress", "--no-progress", "--traceback", "--insecure", "--max-connections NUMBER",
+      "--max-connections-per-host", "--record-timeout", "--idle-timeout", "--queue-bytes", "--drain-timeout",
+      "--flush-on-exit", "--log-level", "--log-format" } do
       assert.truthy(text:find(option, 1, true), option)
     end
   end)
@@ -61,8 +63,14 @@ describe("help and usage", function()
       { "run --out-format xml count.lua", "the formats are msgpack and json" },
       { "run --in-format xml count.lua", "the formats are auto, msgpack and json" },
       { "run --set size count.lua", "write it as --set name=value" },
-      { "run count.lua tcp://localhost:1", "not tcp:" },
-      { "run --out tcp:localhost:1 count.lua", "not tcp:" },
+      { "run count.lua tcp://localhost", "the port is missing: write tcp://localhost:PORT" },
+      { "run --out tcp:localhost:1 count.lua", "the // is missing: write tcp://HOST:PORT" },
+      { "run --in http://localhost:1 count.lua", "http: is unknown: the kinds are" },
+      { "run --out udp://localhost:1 count.lua", "not sent in datagrams" },
+      { "run --max-connections 0 count.lua", "write a whole number from 1" },
+      { "run --idle-timeout 5 count.lua", "write a duration, such as 500ms" },
+      { "run --log-level loud count.lua", "the levels are error, warning, info and debug" },
+      { "run --log-format xml count.lua", "the formats are text and json" },
       { "run --rejects - count.lua", "the panes go there" },
       { "run --out in.jsonl count.lua in.jsonl", "it is an input too" },
       { "run --rejects ./p --out p count.lua in.jsonl", nil },
@@ -97,6 +105,27 @@ describe("check", function()
     local problems = lines_of(r.err)
     assert.is_true(#problems >= 2, r.err)
     for _, problem in ipairs(problems) do assert.truthy(problem:find "^bad%.lua:%d+: ", problem) end
+  end)
+
+  it("judges the addresses that a script names, and whether there can be several sources", function()
+    put("ends.lua", [[local ln = require "lunette"
+return ln.pipeline {
+  source = { "tcp://127.0.0.1", "in.jsonl", "" }, sink = "udp://127.0.0.1:1",
+  time = { field = "t" }, window = ln.tumbling "1s", aggregate = { n = ln.count() },
+}]])
+    put("two.lua", COUNT:format 'watermark = { sources = 2 },')
+    local r = run "$LUNETTE check ends.lua two.lua"
+    assert.equal(78, r.code)
+    assert.same({
+      "ends.lua:2: source[3]: is empty: write an address, such as \"tcp://127.0.0.1:7000\", \"unix:in.sock\" or the "
+        .. "name of a file",
+      "ends.lua:2: source[1]: tcp://127.0.0.1: the port is missing: write tcp://127.0.0.1:PORT",
+      "ends.lua:2: sink: udp://127.0.0.1:1: panes are not sent in datagrams, which may be lost: write tcp:// or unix:",
+    }, lines_of(r.err))
+    assert.equal("two.lua: ok\n", r.out) -- on sockets each connection is a source
+    r = run "$LUNETTE run two.lua in.jsonl"
+    assert.equal(78, r.code)
+    assert.truthy(r.err:find("two.lua:2: watermark.sources: without source all input is one source: ", 1, true), r.err)
   end)
 
   it("takes a syntax error, an error while running and a missing file for problems", function()

@@ -1,7 +1,9 @@
 --- The examples: each gives its panes, as JSON lines and as msgpack; their inputs are what make_inputs.lua makes.
 local ffi = require "ffi"
 local json = require "spec.support.json"
+local server = require "spec.support.server"
 local shell = require "spec.support.shell"
+local socket = require "socket"
 
 local EXAMPLES = { "page_views", "sensors", "visits", "scores" }
 
@@ -68,8 +70,8 @@ describe("example", function()
 
   it("scripts are all tested here", function()
     local r = shell.run(folder, ("cd %s && ls *.lua | grep -v make_inputs"):format(path ""))
-    local known = {}
-    for i, name in ipairs(EXAMPLES) do known[i] = name .. ".lua" end
+    local known = { "live.lua" } -- see below
+    for i, name in ipairs(EXAMPLES) do known[i + 1] = name .. ".lua" end
     table.sort(known)
     assert.equal(table.concat(known, "\n") .. "\n", r.out)
   end)
@@ -112,6 +114,19 @@ describe("the examples show what they say:", function()
   it("visits, early panes and a withdrawal", function()
     assert.is_true(some("visits", { timing = "early" }))
     assert.is_true(some("visits", { key = "ann", retract = true }))
+  end)
+
+  it("live, served over sockets", function()
+    local s = server.start(shell.read(path "live.lua"), "--in tcp://127.0.0.1:0 --out 'unix:out.sock?listen'")
+    local watcher, machine = s:connect "out.sock", s:connect()
+    socket.sleep(0.1) -- until the watcher has been welcomed
+    local now = math.floor(socket.gettime())
+    for i = 0, 1 do machine:send(('{"ts":%.1f,"route":"/cart","ms":%d}\n'):format(now + 1.5 * i, 10 + i)) end
+    local pane
+    repeat pane = json.decode(watcher:receive "*l") until pane.timing == "on_time"
+    assert.same({ "/cart", now, 1, 10 }, { pane.key, pane.start, pane.value.requests, pane.value.worst_ms })
+    assert.equal(0, s:stop().code)
+    s:clear()
   end)
 
   it("scores, which every other count changes", function()

@@ -1,16 +1,13 @@
 --- The Lua state for C hosts: liblunette as a C program sees it, by the declarations of lunette.h. Only what the
 -- program does not show: codes, views, misuse, and two of them side by side.
 local ffi = require "ffi"
+local host = require "spec.support.host"
 local json = require "spec.support.json"
 local shell = require "spec.support.shell"
 
-local header = shell.read "core/lunette.h"
-ffi.cdef(require "lunette.cdef")
-ffi.cdef((header:match "\n(typedef struct lunette lunette;.-)\n#pragma GCC visibility pop"))
-
-local core_path = os.getenv "LUNETTE_CORE" or "build/liblunette-core.so"
-local core = ffi.load(core_path)
-local lib = ffi.load((core_path:gsub("%-core%.so$", ".so")))
+local core, lib = host.core, host.lib
+local new, options, opened = host.new, host.options, host.opened
+local push, take, finish = host.push, host.take, host.finish
 
 local SCRIPT = [[
 local ln = require "lunette"
@@ -24,45 +21,8 @@ return ln.pipeline {
 
 local folder, script
 
-before_each(function()
-  folder = shell.folder()
-  script = folder .. "/script.lua"
-  shell.write(script, SCRIPT)
-end)
-
-after_each(function() shell.remove(folder) end)
-
-local function new() return ffi.gc(lib.lunette_new(), lib.lunette_delete) end
-
-local function options(fields)
-  local o = ffi.new("lunette_options", fields or {})
-  o.size = ffi.sizeof(o)
-  return o
-end
-
-local function opened(fields)
-  local l = new()
-  assert.equal(lib.LUNETTE_OK, lib.lunette_open(l, script, options(fields)))
-  return l
-end
-
-local function push(l, text) assert.equal(0, core.ln_reader_push(lib.lunette_reader(l), text, #text)) end
-
-local function take(l)
-  local len = ffi.new "size_t[1]"
-  local text = ffi.string(core.ln_output_take(lib.lunette_output(l), lib.LN_STREAM_PANES, len), len[0])
-  core.ln_output_clear(lib.lunette_output(l), lib.LN_STREAM_PANES)
-  return text
-end
-
-local function finish(l)
-  local text = ""
-  repeat
-    local code = lib.lunette_finish(l, 0)
-    text = text .. take(l)
-  until code ~= lib.LUNETTE_DRAIN
-  return text
-end
+before_each(function() folder, script = host.prepare(SCRIPT) end)
+after_each(host.clear)
 
 local function error_of(l) return ffi.string(lib.lunette_error(l)) end
 local function problem(l, i)

@@ -19,7 +19,7 @@ describe("plan.check reports", function()
       { "s.lateness_ = 1", 'p.lua:4: lateness_: unknown field: did you mean "lateness"?' },
       { "s.agregate = {}", 'p.lua:4: agregate: unknown field: did you mean "aggregate"?' },
       { "s[1] = ln.count()", "p.lua:4: [1]: unknown field: the fields are name, time, watermark, where, key, window, "
-        .. "trigger, lateness, panes, closing, fill, aggregate, emit, limits" },
+        .. "trigger, lateness, panes, closing, fill, aggregate, emit, limits, source, sink" },
       { "s.time, s.window, s.aggregate = nil",
         'p.lua:4: time: missing: write { field = "ts", unit = "ms" }, "processing" or function(record) return ... end',
         'p.lua:4: window: missing: write a window, such as ln.tumbling("1m")',
@@ -101,8 +101,6 @@ describe("plan.check reports", function()
       { "s.watermark = { delay = -1 }", "p.lua:4: watermark.delay: -1 is negative: write a duration of 0 or more" },
       { "s.watermark = { source = 5 }",
         'p.lua:4: watermark.source: is 5: write the name of a field, such as "user" or "meta.zone"' },
-      { "s.watermark = { sources = 2 }", "p.lua:4: watermark.sources: without source all input is one source: "
-        .. 'add source = "the field that tells them apart"' },
       { 's.watermark = { source = "h", sources = 0 }',
         "p.lua:4: watermark.sources: is 0: write a whole number from 1" },
       { "s.watermark = { idle = 0 }", "p.lua:4: watermark.idle: is 0: write a duration above 0" },

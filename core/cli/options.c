@@ -2,13 +2,17 @@
 #define _GNU_SOURCE
 #include "cli/options.h"
 
-#include "cli/address.h"
 #include "cli/words.h"
+#include "server/log.h"
 
+#include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+static const int64_t S = 1000000;
 
 enum option_code {
     OPTION_IN = 256,
@@ -23,6 +27,16 @@ enum option_code {
     OPTION_PROGRESS,
     OPTION_NO_PROGRESS,
     OPTION_TRACEBACK,
+    OPTION_INSECURE,
+    OPTION_FLUSH_ON_EXIT,
+    OPTION_LOG_LEVEL,
+    OPTION_LOG_FORMAT,
+    OPTION_CONNECTIONS,
+    OPTION_CONNECTIONS_PER_HOST,
+    OPTION_RECORD_TIMEOUT,
+    OPTION_IDLE_TIMEOUT,
+    OPTION_DRAIN_TIMEOUT,
+    OPTION_QUEUE_BYTES,
     OPTION_HELP
 };
 
@@ -38,6 +52,16 @@ static const struct option RUN_OPTIONS[] = {
     {"jit-report", no_argument, NULL, OPTION_JIT_REPORT},
     {"progress", no_argument, NULL, OPTION_PROGRESS},
     {"no-progress", no_argument, NULL, OPTION_NO_PROGRESS},
+    {"insecure", no_argument, NULL, OPTION_INSECURE},
+    {"flush-on-exit", no_argument, NULL, OPTION_FLUSH_ON_EXIT},
+    {"log-level", required_argument, NULL, OPTION_LOG_LEVEL},
+    {"log-format", required_argument, NULL, OPTION_LOG_FORMAT},
+    {"max-connections", required_argument, NULL, OPTION_CONNECTIONS},
+    {"max-connections-per-host", required_argument, NULL, OPTION_CONNECTIONS_PER_HOST},
+    {"record-timeout", required_argument, NULL, OPTION_RECORD_TIMEOUT},
+    {"idle-timeout", required_argument, NULL, OPTION_IDLE_TIMEOUT},
+    {"drain-timeout", required_argument, NULL, OPTION_DRAIN_TIMEOUT},
+    {"queue-bytes", required_argument, NULL, OPTION_QUEUE_BYTES},
     {"traceback", no_argument, NULL, OPTION_TRACEBACK},
     {"help", no_argument, NULL, OPTION_HELP},
     {NULL, 0, NULL, 0},
@@ -150,33 +174,116 @@ static int parse_param(ln_cli_options *o, char *text) {
     return 0;
 }
 
-static int check_address(const char *what, const char *text) {
+static int check_address(const char *what, const char *text, int use) {
+    lunette_address a;
     if (!*text) {
         ln_cli_say("%s: a file without a name; standard input and output are written -", what);
         return LN_EXIT_USAGE;
     }
-    if (ln_cli_address_kind(text) != LN_ADDRESS_FOREIGN) return 0;
-    ln_cli_say("%s %s: version %s knows paths, - and null:, but not %.*s: (a path with a colon is written ./%s)", what,
-               text, ln_version(), (int)strcspn(text, ":"), text, text);
+    if (!lunette_address_parse(&a, text, use)) return 0;
+    ln_cli_say("%s %s: %s", what, text, a.problem);
     return LN_EXIT_USAGE;
+}
+
+static int parse_number(const char *option, const char *text, uint64_t most, uint64_t *number) {
+    char *end;
+    unsigned long long n;
+    errno = 0;
+    n = strtoull(text, &end, 10);
+    if (*text >= '0' && *text <= '9' && !*end && !errno && n >= 1 && n <= most) {
+        *number = n;
+        return 0;
+    }
+    ln_cli_say("--%s %s: write a whole number from 1 to %" PRIu64, option, text, most);
+    return LN_EXIT_USAGE;
+}
+
+/* "500ms", "20s", "5m", "1h"; "0" is none. */
+static int parse_duration(const char *option, const char *text, int64_t *us) {
+    static const struct {
+        const char *unit;
+        int64_t us;
+    } UNITS[] = {{"ms", 1000}, {"s", 1000000}, {"m", 60000000}, {"h", 3600000000}};
+    char *end;
+    unsigned long long n;
+    errno = 0;
+    n = strtoull(text, &end, 10);
+    if (*text >= '0' && *text <= '9' && !errno && n <= 1000000) {
+        if (!n && !*end) {
+            *us = 0;
+            return 0;
+        }
+        for (size_t i = 0; i < sizeof UNITS / sizeof *UNITS; i++) {
+            if (strcmp(end, UNITS[i].unit) != 0) continue;
+            *us = (int64_t)n * UNITS[i].us;
+            return 0;
+        }
+    }
+    ln_cli_say("--%s %s: write a duration, such as 500ms, 20s, 5m or 1h; 0 is no limit", option, text);
+    return LN_EXIT_USAGE;
+}
+
+static int parse_count(const char *option, const char *text, uint32_t *count) {
+    uint64_t n = 0;
+    int rc = parse_number(option, text, 1000000, &n);
+    *count = (uint32_t)n;
+    return rc;
+}
+
+static int parse_bytes(const char *option, const char *text, size_t *bytes) {
+    uint64_t n = 0;
+    int rc = parse_number(option, text, UINT64_C(1) << 40, &n);
+    *bytes = (size_t)n;
+    return rc;
+}
+
+static int parse_level(const char *text, int *level) {
+    for (*level = 0; ln_log_level_name(*level); ++*level)
+        if (!strcmp(text, ln_log_level_name(*level))) return 0;
+    ln_cli_say("--log-level %s: the levels are error, warning, info and debug", text);
+    return LN_EXIT_USAGE;
+}
+
+static int parse_log_format(const char *text, int *format) {
+    *format = strcmp(text, "json") ? LN_LOG_TEXT : LN_LOG_JSON;
+    if (*format == LN_LOG_JSON || !strcmp(text, "text")) return 0;
+    ln_cli_say("--log-format %s: the formats are text and json", text);
+    return LN_EXIT_USAGE;
+}
+
+static int take_server_option(ln_cli_options *o, int code) {
+    switch (code) {
+    case OPTION_INSECURE: o->insecure = 1; return 0;
+    case OPTION_FLUSH_ON_EXIT: o->flush_on_exit = 1; return 0;
+    case OPTION_LOG_LEVEL: return parse_level(optarg, &o->log_level);
+    case OPTION_LOG_FORMAT: return parse_log_format(optarg, &o->log_format);
+    case OPTION_CONNECTIONS: return parse_count("max-connections", optarg, &o->connections_max);
+    case OPTION_CONNECTIONS_PER_HOST: return parse_count("max-connections-per-host", optarg, &o->connections_per_host);
+    case OPTION_RECORD_TIMEOUT: return parse_duration("record-timeout", optarg, &o->record_timeout_us);
+    case OPTION_IDLE_TIMEOUT: return parse_duration("idle-timeout", optarg, &o->idle_timeout_us);
+    case OPTION_DRAIN_TIMEOUT: return parse_duration("drain-timeout", optarg, &o->drain_timeout_us);
+    default: return parse_bytes("queue-bytes", optarg, &o->queue_bytes);
+    }
 }
 
 static int take_option(ln_cli_options *o, int code) {
     switch (code) {
-    case OPTION_IN: o->inputs[o->inputs_count++] = optarg; return check_address("--in", optarg);
+    case OPTION_IN: o->inputs[o->inputs_count++] = optarg; return check_address("--in", optarg, LUNETTE_USE_SOURCE);
     case 'o':
-    case OPTION_OUT: o->out = optarg; return check_address("--out", optarg);
-    case OPTION_REJECTS: o->rejects = optarg; return check_address("--rejects", optarg);
+    case OPTION_OUT: o->out = optarg; return check_address("--out", optarg, LUNETTE_USE_SINK);
+    case OPTION_REJECTS: o->rejects = optarg; return check_address("--rejects", optarg, LUNETTE_USE_SINK);
     case OPTION_IN_FORMAT: return parse_format("in-format", optarg, 1, &o->in_format);
     case OPTION_OUT_FORMAT: return parse_format("out-format", optarg, 0, &o->out_format);
     case OPTION_CLOCK: o->clock = optarg; return 0;
     case OPTION_SET: return parse_param(o, optarg);
     case OPTION_STATS: o->stats = 1; return 0;
     case OPTION_JIT_REPORT: o->jit_report = 1; return 0;
-    case OPTION_PROGRESS: o->progress = LN_CLI_YES; return 0;
-    case OPTION_NO_PROGRESS: o->progress = LN_CLI_NO; return 0;
+    case OPTION_PROGRESS: o->progress = LN_YES; return 0;
+    case OPTION_NO_PROGRESS: o->progress = LN_NO; return 0;
     case OPTION_TRACEBACK: o->traceback = 1; return 0;
-    default: o->help = 1; return 0;
+    case 'h':
+    case OPTION_HELP: o->help = 1; return 0;
+    default: return take_server_option(o, code);
     }
 }
 
@@ -193,7 +300,7 @@ static int take_words(ln_cli_options *o, enum ln_cli_command command, char **wor
     }
     for (size_t i = 0; i < count; i++) {
         if (i && command == LN_CLI_RUN) {
-            int rc = check_address("run", words[i]);
+            int rc = check_address("run", words[i], LUNETTE_USE_SOURCE);
             if (rc) return rc;
             o->inputs[o->inputs_count++] = words[i];
         } else {
@@ -203,17 +310,16 @@ static int take_words(ln_cli_options *o, enum ln_cli_command command, char **wor
     return 0;
 }
 
-static int settle_run(ln_cli_options *o) {
-    if (!o->inputs_count) o->inputs[o->inputs_count++] = "-";
-    if (!o->rejects || strcmp(o->rejects, o->out) != 0 || !strcmp(o->out, "null:")) return 0;
-    ln_cli_say("--rejects %s: the panes go there: give the rejects a file of their own", o->rejects);
-    return LN_EXIT_USAGE;
-}
-
 int ln_cli_options_parse(ln_cli_options *o, enum ln_cli_command command, int argc, char **argv) {
     int code, rc = 0;
     size_t most = (size_t)argc + 1;
-    *o = (ln_cli_options){.out = "-"};
+    *o = (ln_cli_options){.log_level = LN_LOG_INFO,
+                          .connections_max = 1024,
+                          .connections_per_host = 256,
+                          .record_timeout_us = 30 * S,
+                          .idle_timeout_us = 3600 * S,
+                          .drain_timeout_us = 20 * S,
+                          .queue_bytes = 1 << 20};
     o->params = calloc(most, sizeof *o->params);
     o->words = calloc(most, sizeof *o->words);
     o->inputs = calloc(most, sizeof *o->inputs);
@@ -229,8 +335,7 @@ int ln_cli_options_parse(ln_cli_options *o, enum ln_cli_command command, int arg
         if (rc) return rc;
         if (code == 'h' || code == OPTION_HELP) return 0;
     }
-    rc = take_words(o, command, argv + optind, (size_t)(argc - optind));
-    return rc || command != LN_CLI_RUN ? rc : settle_run(o);
+    return take_words(o, command, argv + optind, (size_t)(argc - optind));
 }
 
 void ln_cli_options_free(ln_cli_options *o) {

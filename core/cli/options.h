@@ -3,24 +3,29 @@
 #define LN_CLI_OPTIONS_H
 
 #include "lunette.h"
+#include "server/options.h"
 
 enum ln_cli_command { LN_CLI_RUN = 0, LN_CLI_CHECK, LN_CLI_VERSION, LN_CLI_HELP, LN_CLI_COMMANDS };
 enum ln_cli_exit { LN_EXIT_OK = 0, LN_EXIT_ERROR = 1, LN_EXIT_USAGE = 2, LN_EXIT_SCRIPT = 78 };
-enum ln_cli_choice { LN_CLI_AUTO = 0, LN_CLI_YES, LN_CLI_NO };
 
 typedef struct ln_cli_options {
     int help;                  /* --help was among them: nothing else counts */
     int in_format, out_format; /* enum ln_format */
     int stats, jit_report, traceback;
-    int progress;        /* enum ln_cli_choice */
-    const char *out;     /* "-" unless told */
+    int progress; /* enum ln_choice */
+    int insecure, flush_on_exit;
+    int log_level, log_format; /* of server/log.h */
+    uint32_t connections_max, connections_per_host;
+    int64_t record_timeout_us, idle_timeout_us, drain_timeout_us; /* 0: none */
+    size_t queue_bytes;
+    const char *out;     /* an address; NULL: as the script says */
     const char *rejects; /* NULL: none wanted */
     const char *clock;   /* NULL: the wall clock */
     lunette_param *params;
     size_t params_count;
     const char **words; /* what is no option, and for run no FILE: scripts, the command to explain */
     size_t words_count;
-    const char **inputs; /* run: every --in, then every FILE; "-" where there are none */
+    const char **inputs; /* run: every --in, then every FILE; none: as the script says */
     size_t inputs_count;
 } ln_cli_options;
 

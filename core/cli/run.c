@@ -1,52 +1,100 @@
-/* See run.h. Nothing is opened for writing before the script has been found right and every input readable, so that a
- * run that can't begin leaves the files of the one before as they are. */
+/* See run.h. The script is read first, since it may name its sources and its sink; the command line wins. */
+#define _GNU_SOURCE
 #include "cli/run.h"
 
-#include "cli/address.h"
 #include "cli/check.h"
-#include "cli/loop.h"
 #include "cli/words.h"
+#include "server/server.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+typedef struct run {
+    const ln_cli_options *o;
+    lunette *host;
+    ln_server *server;
+    ln_log log;
+    ln_server_options options;
+    const char **sources; /* where the script names them */
+} run;
+
+static int kind_of(const char *text, int use) {
+    lunette_address a;
+    (void)lunette_address_parse(&a, text, use);
+    return a.kind;
+}
+
+/* ---- what must not be written over ----------------------------------------------------------------------------- */
+
 /* True where both are one regular file. */
 static int same_file(const char *a, const char *b) {
     struct stat x, y;
-    if (ln_cli_address_kind(a) != LN_ADDRESS_PATH || ln_cli_address_kind(b) != LN_ADDRESS_PATH) return 0;
+    if (kind_of(a, LUNETTE_USE_SINK) != LUNETTE_ADDRESS_PATH || kind_of(b, LUNETTE_USE_SINK) != LUNETTE_ADDRESS_PATH)
+        return 0;
     if (stat(a, &x) || stat(b, &y) || !S_ISREG(x.st_mode)) return 0;
     return x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-static int check_target(const char *option, const char *target, const ln_cli_options *o) {
-    for (size_t i = 0; i < o->inputs_count; i++) {
-        if (!same_file(target, o->inputs[i])) continue;
+static int check_target(const run *r, const char *option, const char *target) {
+    for (size_t i = 0; i < r->options.sources_count; i++) {
+        if (!same_file(target, r->options.sources[i])) continue;
         ln_cli_say("%s %s: it is an input too, and would be emptied before it is read", option, target);
         return LN_EXIT_USAGE;
     }
-    if (same_file(target, o->words[0])) {
+    if (same_file(target, r->o->words[0])) {
         ln_cli_say("%s %s: it is the script, which would be overwritten: name another file", option, target);
         return LN_EXIT_USAGE;
     }
     return 0;
 }
 
-static int check_targets(const ln_cli_options *o) {
-    int rc = check_target("--out", o->out, o);
-    if (rc || !o->rejects) return rc;
-    if (same_file(o->rejects, o->out)) {
-        ln_cli_say("--rejects %s: the panes go there: give the rejects a file of their own", o->rejects);
+static int check_targets(const run *r) {
+    const char *out = r->options.out, *rejects = r->options.rejects;
+    int rc = check_target(r, "--out", out);
+    if (rc || !rejects) return rc;
+    if (same_file(rejects, out) || (!strcmp(rejects, out) && strcmp(out, "null:") != 0)) {
+        ln_cli_say("--rejects %s: the panes go there: give the rejects a file of their own", rejects);
         return LN_EXIT_USAGE;
     }
-    return check_target("--rejects", o->rejects, o);
+    return check_target(r, "--rejects", rejects);
 }
 
-static int open_script(ln_cli_run_state *r, const ln_cli_options *o) {
-    int standard = ln_cli_address_kind(o->out) == LN_ADDRESS_STANDARD;
+/* ---- the script ------------------------------------------------------------------------------------------------ */
+
+/* 1 where a source of the command line is a socket, -1 where none is, 0 where it names no source. */
+static int streams_given(const ln_cli_options *o) {
+    for (size_t i = 0; i < o->inputs_count; i++)
+        if (kind_of(o->inputs[i], LUNETTE_USE_SOURCE) >= LUNETTE_ADDRESS_UNIX) return 1;
+    return o->inputs_count ? -1 : 0;
+}
+
+static int name_sources(run *r) {
+    static const char *const standard[] = {"-"};
+    const char *source;
+    size_t count = 0;
+    r->options.sources = r->o->inputs;
+    r->options.sources_count = r->o->inputs_count;
+    if (r->o->inputs_count) return 0;
+    while (lunette_source_named(r->host, count)) count++;
+    r->options.sources = standard;
+    r->options.sources_count = 1;
+    if (!count) return 0;
+    r->sources = calloc(count, sizeof *r->sources);
+    if (!r->sources) return -1;
+    for (size_t i = 0; (source = lunette_source_named(r->host, i)); i++) r->sources[i] = source;
+    r->options.sources = r->sources;
+    r->options.sources_count = count;
+    return 0;
+}
+
+static int open_script(run *r) {
+    const ln_cli_options *o = r->o;
     lunette_options options = {.size = sizeof options,
                                .in_format = o->in_format,
                                .out_format = o->out_format,
@@ -54,73 +102,109 @@ static int open_script(ln_cli_run_state *r, const ln_cli_options *o) {
                                .clock_field = o->clock,
                                .params = o->params,
                                .params_count = o->params_count,
-                               .traceback = o->traceback};
-    if (!options.out_format && standard && isatty(STDOUT_FILENO)) options.out_format = LN_FORMAT_JSON;
+                               .traceback = o->traceback,
+                               .streams = streams_given(o)};
     switch (lunette_open(r->host, o->words[0], &options)) {
-    case LUNETTE_OK: return 0;
+    case LUNETTE_OK: break;
     case LUNETTE_PROBLEMS: ln_cli_print_problems(r->host); return LN_EXIT_SCRIPT;
     default: ln_cli_say("%s", lunette_error(r->host)); return LN_EXIT_ERROR;
     }
-}
-
-static int fail(const char *name) {
-    ln_cli_say("%s: %s", name, strerror(errno));
+    r->options.out = o->out ? o->out : lunette_sink_named(r->host);
+    if (!r->options.out) r->options.out = "-";
+    if (!o->out_format && !strcmp(r->options.out, "-") && isatty(STDOUT_FILENO))
+        ln_output_format(lunette_output(r->host), LN_FORMAT_JSON);
+    if (!name_sources(r)) return 0;
+    ln_cli_say("memory is short");
     return LN_EXIT_ERROR;
 }
 
-static int open_all(ln_cli_run_state *r, const ln_cli_options *o) {
-    int rc = 0;
-    if (ln_cli_source_init(&r->source, o->inputs, o->inputs_count)) return fail(r->source.name);
-    rc = check_targets(o);
-    if (!rc) rc = open_script(r, o);
-    if (rc) return rc;
-    if (ln_cli_sink_open(&r->panes, o->out, LN_STREAM_PANES)) return fail(r->panes.name);
-    if (ln_cli_sink_open(&r->rejects, o->rejects ? o->rejects : "null:", LN_STREAM_REJECTS))
-        return fail(r->rejects.name);
-    return 0;
+/* ---- the run --------------------------------------------------------------------------------------------------- */
+
+static int fail(const ln_problem *problem) {
+    ln_cli_say("%s", problem->text);
+    return LN_EXIT_ERROR;
 }
 
-static void greet(const ln_cli_options *o) {
-    for (size_t i = 0; i < o->inputs_count; i++) {
-        if (ln_cli_address_kind(o->inputs[i]) != LN_ADDRESS_STANDARD) continue;
+static void greet(const run *r) {
+    for (size_t i = 0; i < r->options.sources_count; i++) {
+        if (kind_of(r->options.sources[i], LUNETTE_USE_SOURCE) != LUNETTE_ADDRESS_STANDARD) continue;
         if (isatty(STDIN_FILENO)) ln_cli_say("reading records from the terminal; Ctrl-D ends them");
         return;
     }
 }
 
-/* A line, or several, of what came of the run; `text` is NULL where the host failed. */
-static void print_account(ln_cli_run_state *r, const char *option, const char *text) {
+static void print_jit_report(run *r) {
+    const char *text = lunette_jit_report(r->host);
     if (text) fprintf(stderr, "%s\n", text);
-    else ln_cli_say("%s: %s", option, lunette_error(r->host));
+    else ln_cli_say("--jit-report: %s", lunette_error(r->host));
 }
 
-static int run(ln_cli_run_state *r, const ln_cli_options *o) {
-    int rc = open_all(r, o);
+/* The account of the engine, and where there are sockets that of the server, as one line. */
+static void print_stats(run *r, int streams) {
+    const char *text = lunette_stats(r->host), *name;
+    uint64_t value;
+    if (!text) {
+        ln_cli_say("--stats: %s", lunette_error(r->host));
+        return;
+    }
+    fprintf(stderr, "%.*s", (int)strlen(text) - 1, text);
+    for (size_t i = 0; streams && ln_counters_get(ln_server_counters(r->server), i, &name, &value); i++)
+        fprintf(stderr, "%s\"%s\":%" PRIu64, i ? "," : ",\"server\":{", name, value);
+    fprintf(stderr, streams ? "}}\n" : "}\n");
+}
+
+static void clear_line(void *server) { ln_server_clear_line(server); }
+
+static int serve(run *r) {
+    ln_problem problem;
+    int rc = open_script(r), closed;
     if (rc) return rc;
-    greet(o);
-    if (ln_cli_loop(r, o->progress)) {
-        ln_cli_say("the event loop of this system can't be used");
+    r->server = ln_server_new(r->host, &r->log, &r->options);
+    if (!r->server) {
+        ln_cli_say("memory is short, or the event loop of this system can't be used");
         return LN_EXIT_ERROR;
     }
-    ln_cli_progress_clear(&r->progress);
-    if (o->jit_report) print_account(r, "--jit-report", lunette_jit_report(r->host));
-    if (o->stats) print_account(r, "--stats", lunette_stats(r->host));
-    return r->status;
+    r->log.before = clear_line;
+    r->log.ctx = r->server;
+    if (ln_server_open_sources(r->server, &problem)) return fail(&problem);
+    rc = check_targets(r);
+    if (rc) return rc;
+    if (ln_server_open_sinks(r->server, &problem)) return fail(&problem);
+    greet(r);
+    rc = ln_server_run(r->server);
+    ln_server_clear_line(r->server);
+    closed = ln_server_close(r->server, &problem);
+    if (r->o->jit_report) print_jit_report(r);
+    if (r->o->stats) print_stats(r, ln_server_has_streams(r->server));
+    return closed ? fail(&problem) : rc;
 }
 
-int ln_cli_run(const ln_cli_options *options) {
-    ln_cli_run_state r = {.host = lunette_new(), .own_clock = !options->clock};
+int ln_cli_run(const ln_cli_options *o) {
+    run r = {.o = o,
+             .host = lunette_new(),
+             .log = {.level = o->log_level, .format = o->log_format},
+             .options = {.rejects = o->rejects,
+                         .own_clock = !o->clock,
+                         .progress = o->progress,
+                         .insecure = o->insecure,
+                         .flush_on_exit = o->flush_on_exit,
+                         .connections_max = o->connections_max,
+                         .connections_per_host = o->connections_per_host,
+                         .frame_timeout_us = o->record_timeout_us,
+                         .idle_timeout_us = o->idle_timeout_us,
+                         .drain_timeout_us = o->drain_timeout_us,
+                         .queue_bytes = o->queue_bytes}};
+    ln_problem ignored;
     int rc;
-    r.source.fd = r.panes.fd = r.rejects.fd = -1;
     if (!r.host) {
         ln_cli_say("memory is short");
         return LN_EXIT_ERROR;
     }
     signal(SIGPIPE, SIG_IGN);
-    rc = run(&r, options);
-    ln_cli_source_close(&r.source);
-    if (ln_cli_sink_close(&r.panes)) rc = fail(r.panes.name);
-    if (ln_cli_sink_close(&r.rejects)) rc = fail(r.rejects.name);
+    rc = serve(&r);
+    if (r.server) (void)ln_server_close(r.server, &ignored);
+    ln_server_delete(r.server);
     lunette_delete(r.host);
+    free(r.sources);
     return rc;
 }

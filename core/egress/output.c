@@ -81,6 +81,7 @@ void ln_output_delete(ln_output *o) {
 
 const ln_sink *ln_output_sink(ln_output *o) { return &o->sink; }
 void ln_output_format(ln_output *o, int format) { o->format = format; }
+int ln_output_format_used(const ln_output *o) { return o->format; }
 void ln_output_want_rejects(ln_output *o, int wanted) { o->want_rejects = wanted; }
 size_t ln_output_size(const ln_output *o) { return o->panes.packed.len + o->rejects.packed.len; }
 

@@ -21,11 +21,14 @@ typedef struct request {
     const char *script;
     const lunette_options *options;
     int64_t now_us;
+    uint64_t stream;
+    int messages;
+    ln_reader *stream_reader;
     int code;
     lunette_progress progress;
 } request;
 
-static const char MEMORY_SHORT[] = "memory is short";
+static const char MEMORY_SHORT[] = "memory is short", NO_SCRIPT[] = "no script is open";
 
 lunette *lunette_new(void) {
     lunette *l = calloc(1, sizeof *l);
@@ -43,6 +46,19 @@ void lunette_delete(lunette *l) {
 
 /* ---- helpers of the bodies: they run inside ln_state_call, and may raise ----------------------------------------- */
 
+/* For lunette.host: a text, and whether it is a sink, to a problem or nil, and whether it is a socket. */
+static int judge_address(lua_State *L) {
+    lunette_address a;
+    int use = lua_toboolean(L, 2) ? LUNETTE_USE_SINK : LUNETTE_USE_SOURCE;
+    if (lunette_address_parse(&a, luaL_checkstring(L, 1), use)) {
+        lua_pushstring(L, a.problem);
+    } else {
+        lua_pushnil(L);
+    }
+    lua_pushboolean(L, a.kind >= LUNETTE_ADDRESS_UNIX);
+    return 2;
+}
+
 /* The module is required once, before any script could change what `require` means. */
 static void push_host_function(lua_State *L, const char *name) {
     lua_getfield(L, LUA_REGISTRYINDEX, "lunette.host");
@@ -51,6 +67,8 @@ static void push_host_function(lua_State *L, const char *name) {
         lua_getglobal(L, "require");
         lua_pushliteral(L, "lunette.host");
         lua_call(L, 1, 1);
+        lua_pushcfunction(L, judge_address);
+        lua_setfield(L, -2, "judge_address");
         lua_pushvalue(L, -1);
         lua_setfield(L, LUA_REGISTRYINDEX, "lunette.host");
     }
@@ -67,7 +85,9 @@ static void push_params(lua_State *L, const lunette_options *o) {
 }
 
 static void push_options(lua_State *L, const lunette_options *o) {
-    lua_createtable(L, 0, 4);
+    lua_createtable(L, 0, 5);
+    lua_pushinteger(L, o->streams);
+    lua_setfield(L, -2, "streams");
     lua_pushinteger(L, o->in_format);
     lua_setfield(L, -2, "in_format");
     lua_pushinteger(L, o->out_format);
@@ -104,11 +124,13 @@ static int load_script(lua_State *L) {
     lua_pushstring(L, q->script);
     push_params(L, q->options);
     if (opens) push_options(L, q->options);
-    lua_call(L, opens ? 3 : 2, 3);
+    lua_call(L, opens ? 3 : 2, 4);
     if (lua_toboolean(L, 2)) {
         if (opens) {
             q->l->reader = address(L, 3);
             q->l->output = address(L, 4);
+            luaL_checktype(L, 5, LUA_TTABLE);
+            ln_state_keep(s, L, LN_KEPT_ADDRESSES);
         }
         return 0;
     }
@@ -167,6 +189,15 @@ const char *lunette_problem(lunette *l, size_t i) {
     return i < INT32_MAX ? ln_state_item(&l->state, LN_KEPT_PROBLEMS, (int)i + 1) : NULL;
 }
 
+const char *lunette_sink_named(lunette *l) {
+    const char *text = ln_state_item(&l->state, LN_KEPT_ADDRESSES, 1);
+    return text && *text ? text : NULL;
+}
+
+const char *lunette_source_named(lunette *l, size_t i) {
+    return i < INT32_MAX - 1 ? ln_state_item(&l->state, LN_KEPT_ADDRESSES, (int)i + 2) : NULL;
+}
+
 ln_reader *lunette_reader(lunette *l) { return l->reader; }
 
 ln_output *lunette_output(lunette *l) { return l->output; }
@@ -177,21 +208,71 @@ static int turn(lua_State *L) {
     request *q = lua_touserdata(L, 1);
     push_host_function(L, q->function);
     lua_pushnumber(L, (lua_Number)q->now_us);
-    lua_call(L, 1, 2);
+    lua_pushnumber(L, (lua_Number)q->stream);
+    lua_call(L, 2, 2);
     q->code = (int)luaL_checkinteger(L, 2);
     if (q->code == LUNETTE_FAILED) keep_error(&q->l->state, L);
     return 0;
 }
 
-static int take_turn(lunette *l, const char *function, int64_t now_us) {
-    request q = {.l = l, .function = function, .now_us = now_us};
-    if (!l->reader) return refuse(l, "no script is open");
+static int take_turn(lunette *l, const char *function, int64_t now_us, uint64_t stream) {
+    request q = {.l = l, .function = function, .now_us = now_us, .stream = stream};
+    if (!l->reader) return refuse(l, NO_SCRIPT);
     return run_request(&q, turn);
 }
 
-int lunette_pump(lunette *l, int64_t now_us) { return take_turn(l, "pump", now_us); }
+int lunette_pump(lunette *l, int64_t now_us) { return take_turn(l, "pump", now_us, 0); }
 
-int lunette_finish(lunette *l, int64_t now_us) { return take_turn(l, "finish", now_us); }
+int lunette_finish(lunette *l, int64_t now_us) { return take_turn(l, "finish", now_us, 0); }
+
+/* ---- streams --------------------------------------------------------------------------------------------------- */
+
+static int open_stream(lua_State *L) {
+    request *q = lua_touserdata(L, 1);
+    push_host_function(L, "open_stream");
+    lua_pushboolean(L, q->messages);
+    lua_call(L, 1, 2);
+    q->stream = (uint64_t)luaL_checknumber(L, 2);
+    q->stream_reader = address(L, 3);
+    return 0;
+}
+
+uint64_t lunette_stream_open(lunette *l, int messages, ln_reader **reader) {
+    request q = {.l = l, .messages = messages};
+    *reader = NULL;
+    if (!l->reader) return (void)refuse(l, NO_SCRIPT), 0;
+    if (run_request(&q, open_stream) != LUNETTE_OK) return 0;
+    *reader = q.stream_reader;
+    return q.stream;
+}
+
+int lunette_stream_pump(lunette *l, uint64_t stream, int64_t now_us) {
+    return take_turn(l, "pump_stream", now_us, stream);
+}
+
+int lunette_stream_close(lunette *l, uint64_t stream, int64_t now_us) {
+    return take_turn(l, "close_stream", now_us, stream);
+}
+
+/* Tells one number, which may be of no use to the function. */
+static int tell(lua_State *L) {
+    request *q = lua_touserdata(L, 1);
+    push_host_function(L, q->function);
+    lua_pushnumber(L, (lua_Number)q->now_us);
+    lua_call(L, 1, 0);
+    return 0;
+}
+
+static int tell_number(lunette *l, const char *function, int64_t number) {
+    request q = {.l = l, .function = function, .now_us = number};
+    return l->reader ? run_request(&q, tell) : refuse(l, NO_SCRIPT);
+}
+
+int lunette_clock_set(lunette *l, int64_t by_us) { return tell_number(l, "clock_set", by_us); }
+
+int lunette_unheard(lunette *l, int64_t by_us) { return tell_number(l, "unheard", by_us); }
+
+int lunette_conclude(lunette *l) { return tell_number(l, "conclude", 0); }
 
 /* ---- looking --------------------------------------------------------------------------------------------------- */
 

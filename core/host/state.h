@@ -11,6 +11,7 @@ enum ln_state_slot {
     LN_KEPT_TEXT,      /* a text */
     LN_KEPT_PROBLEMS,  /* a list of texts */
     LN_KEPT_NOTICES,   /* a list of texts */
+    LN_KEPT_ADDRESSES, /* a list of texts */
     LN_KEPT_END
 };
 

@@ -26,19 +26,20 @@ static int is_blank(const uint8_t *line, size_t len) {
 
 /* One line into row `row`, with room for the projector's reading ahead: LN_OK; or LN_ENOMEM, with all as before. */
 static int make_row(ln_reader *r, uint32_t row, const uint8_t *line, size_t len) {
-    size_t before = r->made.len;
+    ln_table *t = r->table;
+    size_t before = t->made.len;
     int too_long = len > r->limits.record_bytes;
-    int err = too_long ? LN_ERECORD : ln_json_convert(r->json, &r->limits, line, len, &r->made);
+    int err = too_long ? LN_ERECORD : ln_json_convert(t->json, &r->limits, line, len, &t->made);
     if (err == LN_ENOMEM) return err;
-    if (err) ln_pack_put_text(&r->made, line, too_long ? excerpt(r, line) : len);
-    if (!ln_buf_reserve(&r->made, LN_SCAN_PAD)) {
-        r->made.len = before;
-        r->made.failed = 0;
+    if (err) ln_pack_put_text(&t->made, line, too_long ? excerpt(r, line) : len);
+    if (!ln_buf_reserve(&t->made, LN_SCAN_PAD)) {
+        t->made.len = before;
+        t->made.failed = 0;
         return LN_ENOMEM;
     }
-    if (!err && !ln_scan_is_map(r->made.data[before])) err = LN_EINVALID;
-    r->malformed[row] = (uint8_t)err;
-    r->record_bytes[row] = (uint32_t)(r->made.len - before);
+    if (!err && !ln_scan_is_map(t->made.data[before])) err = LN_EINVALID;
+    t->malformed[row] = (uint8_t)err;
+    t->record_bytes[row] = (uint32_t)(t->made.len - before);
     return LN_OK;
 }
 
@@ -93,14 +94,15 @@ static void drop(ln_reader *r) {
 
 /* The records of `rows` rows, made one after the other, into columns. */
 static void read_rows(ln_reader *r, uint32_t rows) {
-    const uint8_t *p = r->made.data, *end = r->made.data + r->made.len;
+    ln_table *t = r->table;
+    const uint8_t *p = t->made.data, *end = t->made.data + t->made.len;
     for (uint32_t row = 0; row < rows; row++) {
-        const uint8_t *stop = p + r->record_bytes[row];
-        r->record[row] = p;
-        if (r->malformed[row]) {
-            for (uint32_t c = 0; c < r->fields.columns; c++) r->column[c][row] = (ln_value){.type = LN_MISSING};
+        const uint8_t *stop = p + t->record_bytes[row];
+        t->record[row] = p;
+        if (t->malformed[row]) {
+            for (uint32_t c = 0; c < t->fields.columns; c++) t->column[c][row] = (ln_value){.type = LN_MISSING};
         } else {
-            const uint8_t *passed = ln_scan_project(&r->fields, &r->limits, p, end, r->column, row, &r->malformed[row]);
+            const uint8_t *passed = ln_scan_project(&t->fields, &r->limits, p, end, t->column, row, &t->malformed[row]);
             LN_ASSERT(passed == stop);
         }
         p = stop;
@@ -108,10 +110,11 @@ static void read_rows(ln_reader *r, uint32_t rows) {
 }
 
 uint32_t ln_lines_next(ln_reader *r) {
+    ln_table *t = r->table;
     uint32_t rows = 0;
     size_t len, with;
-    ln_buf_clear(&r->made);
-    while (rows < r->rows_max && r->made.len < LN_READER_MADE) {
+    ln_buf_clear(&t->made);
+    while (rows < t->rows_max && t->made.len < LN_READER_MADE) {
         const uint8_t *line;
         int flat = !r->wild && !r->searched && !r->dropping;
         if (flat && make_flat_row(r, rows)) {
@@ -132,7 +135,7 @@ uint32_t ln_lines_next(ln_reader *r) {
         r->searched = 0;
     }
     if (!rows) return 0;
-    memset(r->made.data + r->made.len, 0, LN_SCAN_PAD);
+    memset(t->made.data + t->made.len, 0, LN_SCAN_PAD);
     read_rows(r, rows);
     return rows;
 }

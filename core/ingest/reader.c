@@ -8,24 +8,28 @@
 
 enum { ROWS_DEFAULT = 1024, IN_BYTES_MIN = 4096 };
 
+static void init(ln_reader *r, ln_mem *mem, int format, const ln_limits *limits, ln_table *table) {
+    r->mem = mem;
+    r->limits = *limits;
+    r->format_stated = format;
+    r->table = table;
+    ln_reader_restart(r);
+}
+
 ln_reader *ln_reader_new_with(ln_mem *mem, int format, const ln_limits *limits, uint32_t rows_max) {
     ln_reader *r = ln_mem_zero(mem, sizeof *r);
+    ln_limits stated = ln_limits_stated(limits);
     if (!r) return NULL;
-    r->mem = mem;
-    r->limits = ln_limits_stated(limits);
-    r->format_stated = format;
-    r->rows_max = rows_max ? rows_max : ROWS_DEFAULT;
-    ln_fields_init(&r->fields, mem);
-    ln_buf_init(&r->made, mem);
-    r->record = ln_mem_new(mem, r->rows_max * sizeof *r->record);
-    r->record_bytes = ln_mem_new(mem, r->rows_max * sizeof *r->record_bytes);
-    r->malformed = ln_mem_new(mem, r->rows_max * sizeof *r->malformed);
-    if (!r->record || !r->record_bytes || !r->malformed) {
-        ln_reader_delete(r);
-        return NULL;
-    }
-    ln_reader_restart(r);
-    return r;
+    init(r, mem, format, &stated, ln_table_new(mem, rows_max ? rows_max : ROWS_DEFAULT));
+    if (r->table) return r;
+    ln_mem_free(mem, r, sizeof *r);
+    return NULL;
+}
+
+/* A reader that holds its own heap. */
+static void settle(ln_reader *r, const ln_mem *heap) {
+    r->heap = *heap;
+    r->mem = &r->heap;
 }
 
 ln_reader *ln_reader_new(int format, const ln_limits *limits, uint32_t rows_max) {
@@ -34,8 +38,21 @@ ln_reader *ln_reader_new(int format, const ln_limits *limits, uint32_t rows_max)
     ln_mem_init(&heap);
     r = ln_reader_new_with(&heap, format, limits, rows_max);
     if (!r) return NULL;
-    r->heap = heap;
-    r->mem = r->fields.mem = r->made.mem = &r->heap;
+    settle(r, &heap);
+    ln_table_settle(r->table, r->mem);
+    return r;
+}
+
+ln_reader *ln_reader_beside(ln_reader *first, uint64_t source) {
+    ln_mem heap;
+    ln_reader *r;
+    ln_mem_init(&heap);
+    r = ln_mem_zero(&heap, sizeof *r);
+    if (!r) return NULL;
+    init(r, &heap, first->format_stated, &first->limits, first->table);
+    settle(r, &heap);
+    r->borrows = 1;
+    r->source = source;
     return r;
 }
 
@@ -44,17 +61,7 @@ void ln_reader_delete(ln_reader *r) {
     if (!r) return;
     mem = r->mem;
     ln_mem_free(mem, r->in, r->in_bytes);
-    for (int i = 0; i < LN_FIELDS_MAX; i++) {
-        ln_mem_free(mem, r->column[i], r->rows_max * sizeof **r->column);
-        if (r->strings[i]) ln_strings_free(r->strings[i]);
-        ln_mem_free(mem, r->strings[i], sizeof **r->strings);
-    }
-    ln_mem_free(mem, r->record, r->rows_max * sizeof *r->record);
-    ln_mem_free(mem, r->record_bytes, r->rows_max * sizeof *r->record_bytes);
-    ln_mem_free(mem, r->malformed, r->rows_max * sizeof *r->malformed);
-    ln_fields_free(&r->fields);
-    ln_buf_free(&r->made);
-    ln_json_delete(r->json, mem);
+    if (!r->borrows) ln_table_delete(r->table);
     if (mem == &r->heap) {
         heap = r->heap; /* the reader's own: it must outlive the block that holds it */
         mem = &heap;
@@ -62,32 +69,10 @@ void ln_reader_delete(ln_reader *r) {
     ln_mem_free(mem, r, sizeof *r);
 }
 
-int ln_reader_column(ln_reader *r, const char *path, size_t len) {
-    uint32_t next = r->fields.columns;
-    if (next < LN_FIELDS_MAX && !r->column[next]) {
-        r->column[next] = ln_mem_new(r->mem, r->rows_max * sizeof **r->column);
-        if (!r->column[next]) return -1;
-    }
-    return ln_fields_add(&r->fields, path, len);
-}
+int ln_reader_column(ln_reader *r, const char *path, size_t len) { return ln_table_column(r->table, path, len); }
 
 const ln_strings *ln_reader_strings(ln_reader *r, int column, uint32_t most, uint64_t seed) {
-    ln_string_table *t;
-    LN_ASSERT(column >= 0 && (uint32_t)column < r->fields.columns);
-    if (r->strings[column]) return &r->strings[column]->shown;
-    t = ln_mem_new(r->mem, sizeof *t);
-    if (t && ln_strings_init(t, r->mem, r->rows_max, most, seed) == 0) {
-        r->strings[column] = t;
-        if ((uint32_t)column < r->batch.columns) ln_strings_look(t, r->column[column], r->batch.rows);
-        return &t->shown;
-    }
-    ln_mem_free(r->mem, t, sizeof *t);
-    return NULL;
-}
-
-static void number_texts(ln_reader *r, uint32_t rows) {
-    for (uint32_t c = 0; c < r->fields.columns; c++)
-        if (r->strings[c]) ln_strings_batch(r->strings[c], r->column[c], rows);
+    return ln_table_strings(r->table, column, most, seed);
 }
 
 /* ---- input ---- */
@@ -148,8 +133,24 @@ void ln_reader_restart(ln_reader *r) {
     r->dropping = 0;
     r->wild = 0;
     r->batch = (ln_batch){0};
+    if (r->table) r->table->made_columns = 0;
     r->error_offset = 0;
     r->error[0] = '\0';
+}
+
+void ln_reader_trim(ln_reader *r) {
+    size_t pending = r->end - r->start, to = pending ? pending + LN_READER_PAD : 0;
+    uint8_t *kept;
+    if (r->in_bytes - to < IN_BYTES_MIN) return;
+    if (r->start) memmove(r->in, r->in + r->start, pending);
+    r->start = 0;
+    r->end = pending;
+    r->batch = (ln_batch){0};
+    r->table->made_columns = 0;
+    kept = ln_mem_resize(r->mem, r->in, r->in_bytes, to);
+    if (!kept && to) return;
+    r->in = kept;
+    r->in_bytes = to;
 }
 
 size_t ln_reader_pending(const ln_reader *r) { return r->end - r->start; }
@@ -232,49 +233,69 @@ static int frame(ln_reader *r) {
 
 /* Rows from msgpack; their number. */
 static uint32_t records_next(ln_reader *r) {
+    ln_table *t = r->table;
     uint32_t rows = 0;
-    while (rows < r->rows_max && r->start < r->end) {
+    while (rows < t->rows_max && r->start < r->end) {
         const uint8_t *p = r->in + r->start, *stop;
         int whole = r->framing && frame(r);
         if (r->framing || r->err) break;
-        stop = ln_scan_project(&r->fields, &r->limits, p, r->in + r->end, r->column, rows, &r->malformed[rows]);
+        stop = ln_scan_project(&t->fields, &r->limits, p, r->in + r->end, t->column, rows, &t->malformed[rows]);
         if (!stop) {
             LN_ASSERT(!whole);
             whole = frame(r);
             LN_ASSERT(!whole);
             break;
         }
-        r->record[rows] = p;
-        r->record_bytes[rows++] = (uint32_t)(stop - p);
+        t->record[rows] = p;
+        t->record_bytes[rows++] = (uint32_t)(stop - p);
         ln_reader_consume(r, (size_t)(stop - p));
     }
     return rows;
 }
 
-int ln_reader_columns(const ln_reader *r) { return (int)r->fields.columns; }
+int ln_reader_columns(const ln_reader *r) { return (int)r->table->fields.columns; }
+
+static void hand_out(ln_reader *r, uint32_t rows) {
+    ln_table *t = r->table;
+    ln_table_made(t, rows);
+    r->batch = (ln_batch){
+        .rows = rows,
+        .columns = t->fields.columns,
+        .column = (ln_value *const *)t->column,
+        .record = t->record,
+        .record_bytes = t->record_bytes,
+        .malformed = t->malformed,
+        .source = r->source,
+    };
+}
 
 int ln_reader_next(ln_reader *r, const ln_batch **batch) {
+    ln_table *t = r->table;
     uint32_t rows = 0;
-    r->batch = (ln_batch){.columns = r->fields.columns};
+    t->made_columns = 0;
+    r->batch = (ln_batch){.columns = t->fields.columns};
     *batch = &r->batch;
     if (r->err) return r->err;
-    if (!r->begun && !begin(r)) return LN_OK;
+    if ((!r->begun && !begin(r)) || !r->in) return LN_OK;
     memset(r->in + r->end, 0, LN_READER_PAD); /* it is read, though nothing comes of it */
     if (r->format == LN_FORMAT_MSGPACK) {
         rows = records_next(r);
     } else {
-        if (!r->json) r->json = ln_json_new(r->mem);
-        if (r->json) rows = ln_lines_next(r);
-        if (!r->json || r->err) fail(r, LN_ENOMEM, r->offset);
+        if (!t->json) t->json = ln_json_new(t->mem);
+        if (t->json) rows = ln_lines_next(r);
+        if (!t->json || r->err) fail(r, LN_ENOMEM, r->offset);
     }
-    number_texts(r, rows);
-    r->batch = (ln_batch){
-        .rows = rows,
-        .columns = r->fields.columns,
-        .column = (ln_value *const *)r->column,
-        .record = r->record,
-        .record_bytes = r->record_bytes,
-        .malformed = r->malformed,
-    };
+    hand_out(r, rows);
     return rows ? LN_OK : r->err;
+}
+
+int ln_reader_rest(ln_reader *r, const ln_batch **batch) {
+    size_t left = r->end - r->start;
+    r->batch = (ln_batch){.columns = r->table->fields.columns};
+    *batch = &r->batch;
+    if (!r->err || !left) return LN_OK;
+    if (ln_table_put_bad(r->table, r->in + r->start, left, r->err) < 0) return LN_ENOMEM;
+    ln_reader_consume(r, left);
+    hand_out(r, 1);
+    return LN_OK;
 }

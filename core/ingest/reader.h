@@ -1,5 +1,6 @@
 /* The inside of a reader: one buffer of input, from which batches of rows are made. Bytes before `start` have been
- * handed out; msgpack records are rows where they lie, JSON lines are first turned into msgpack in `made`.
+ * handed out; msgpack records are rows where they lie, JSON lines are first turned into msgpack in `made`. Readers of
+ * one set make their batches in one table, so that each holds little beside its own unfinished record.
  *
  * Invariant: what a reader hands out (rows, errors, offsets) depends on the bytes of its stream alone, not on how they
  * were split; only where one batch ends and the next begins does. It keeps no more than one unfinished record or line
@@ -7,10 +8,8 @@
 #ifndef LN_INGEST_READER_H
 #define LN_INGEST_READER_H
 
-#include "base/buf.h"
-#include "ingest/json.h"
 #include "ingest/scan.h"
-#include "ingest/strings.h"
+#include "ingest/table.h"
 
 enum {
     LN_READER_PAD = 64,       /* bytes behind the input that can be read and are 0 */
@@ -24,6 +23,9 @@ _Static_assert((int)LN_SCAN_PAD >= (int)LN_STRINGS_READ, "the pad serves what nu
 struct ln_reader {
     ln_mem heap;
     ln_mem *mem;
+    ln_table *table;
+    int borrows;      /* the table is that of another reader */
+    uint64_t source;  /* of every batch */
     ln_limits limits; /* all stated */
     int format_stated, format;
 
@@ -37,19 +39,10 @@ struct ln_reader {
     ln_framer framer;
     int framing; /* the record at `start` is unfinished, and known to the framer */
 
-    ln_json *json;
-    ln_buf made;
     size_t searched; /* bytes from `start` without a line's end */
     int dropping;    /* in a line that was too long */
     uint32_t wild;   /* lines that are not taken for flat */
 
-    ln_fields fields;
-    uint32_t rows_max;
-    ln_value *column[LN_FIELDS_MAX];
-    ln_string_table *strings[LN_FIELDS_MAX]; /* of columns whose texts are numbered */
-    const uint8_t **record;
-    uint32_t *record_bytes;
-    uint8_t *malformed;
     ln_batch batch;
 
     uint64_t error_offset; /* the value that is bad or passes a limit; of what is not whole, the record's first byte */

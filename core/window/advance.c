@@ -29,7 +29,7 @@ static void walk_sort(ln_engine *e) {
  * to. */
 static int is_asked(const ln_engine *e, ln_cell *c) {
     if (e->walk_kind == LN_WALK_AHEAD) return c->end_us > e->now_us;
-    return e->walk_kind == LN_WALK_ALL || ln_cell_rare(e, c)->alarm_us <= e->to_us;
+    return e->walk_kind == LN_WALK_ALL || ln_cell_rare(e, c)->alarm_us <= ln_time_sub(e->to_us, e->set_us);
 }
 
 /* The windows of one key that are to be asked, in order. */
@@ -53,7 +53,7 @@ static const ln_cell_key *walk_next_key(ln_engine *e) {
     uint32_t id;
     if (e->walk_kind == LN_WALK_NONE) return NULL;
     if (e->walk_kind == LN_WALK_ALARMS) {
-        if (ln_heap_least(&e->alarms) > e->to_us || !e->alarms.count) return NULL;
+        if (!e->alarms.count || ln_heap_least(&e->alarms) > ln_time_sub(e->to_us, e->set_us)) return NULL;
         return ((const ln_cell *)ln_heap_top(&e->alarms))->key;
     }
     id = ln_keys_next(&e->keys, e->walk_id);
@@ -64,7 +64,7 @@ static const ln_cell_key *walk_next_key(ln_engine *e) {
 
 /* Asks one window after the other, key by key: no more is gathered at once than one key has. */
 static int walk_offer(ln_engine *e, int kind) {
-    const ln_event event = {.kind = kind, .from_us = e->from_us, .to_us = e->to_us};
+    const ln_event event = {.kind = kind, .from_us = e->from_us, .to_us = e->to_us, .set_us = e->set_us};
     const ln_cell_key *key;
     for (;;) {
         while (e->walk_next < e->walk_count) {

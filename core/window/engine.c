@@ -312,6 +312,29 @@ int ln_engine_clock(ln_engine *e, int64_t now_us) {
     return LN_OK;
 }
 
+int ln_engine_close(ln_engine *e, uint64_t source) {
+    const uint8_t *name = (const uint8_t *)&source;
+    ln_source *s = NULL;
+    if (e->failed) return LN_ECLOSED;
+    LN_ASSERT(e->phase == LN_PHASE_NONE);
+    if (e->plan.source_column < 0) s = ln_watermark_find(&e->watermark, name, sizeof source);
+    if (!s) return LN_OK;
+    ln_watermark_remove(&e->watermark, s);
+    if (e->plan.time_kind != LN_TIME_PROCESSING) ln_watermark_clock(&e->watermark, e->rows.clock_now_us);
+    begin_move(e, e->watermark.now_us, LN_PHASE_NONE);
+    return LN_OK;
+}
+
+void ln_engine_clock_set(ln_engine *e, int64_t by_us) {
+    if (e->plan.clock_column >= 0) return;
+    e->set_us = ln_time_add(e->set_us, by_us);
+    ln_watermark_unheard(&e->watermark, by_us);
+}
+
+void ln_engine_unheard(ln_engine *e, int64_t by_us) {
+    if (e->plan.clock_column < 0) ln_watermark_unheard(&e->watermark, by_us);
+}
+
 int ln_engine_finish(ln_engine *e) {
     if (e->failed) return LN_ECLOSED;
     LN_ASSERT(e->phase == LN_PHASE_NONE);

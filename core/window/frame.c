@@ -120,10 +120,15 @@ static int moves_time(uint8_t row) {
     return row == LN_ROW_TAKE || row == LN_ROW_FILTERED || row == LN_ROW_ERROR || row == LN_ROW_ERROR_FIELD;
 }
 
-/* The canonical name of the row's source; one whose name can be no key goes under null. */
+/* The canonical name of the row's source; one whose name can be no key goes under null. Where no field names it, it is
+ * the stream that the row came by. */
 static int read_source(ln_rows *f, uint32_t r) {
+    const uint64_t stream = f->batch->source;
     ln_buf_clear(&f->scratch);
-    if (f->plan->source_column < 0) return LN_OK;
+    if (f->plan->source_column < 0) {
+        if (stream) ln_buf_append(&f->scratch, &stream, sizeof stream);
+        return f->scratch.failed ? LN_ENOMEM : LN_OK;
+    }
     if (ln_key_encode(&f->scratch, ln_rows_value(f, f->plan->source_column, r)) < 0) ln_buf_byte(&f->scratch, 0xc0);
     return f->scratch.failed ? LN_ENOMEM : LN_OK;
 }
@@ -161,11 +166,13 @@ static int stamp_row(ln_rows *f, ln_watermark *w, uint32_t r) {
 static uint32_t stamp_quiet(ln_rows *f, const ln_watermark *w, uint32_t r) {
     const ln_plan *p = f->plan;
     const ln_source *s = w->newest;
+    const uint64_t stream = f->batch->source;
     int64_t clock_us, highest_us;
     if (r == 0 || !s || p->time_kind == LN_TIME_PROCESSING || p->source_column >= 0 || p->mark_column >= 0) return r;
+    if (s->len != (stream ? sizeof stream : 0) || memcmp(s->name, &stream, s->len) != 0) return r;
     clock_us = f->clock_us[r - 1];
     highest_us = w->delay_us == LN_FUTURE ? LN_FUTURE : ln_time_add(s->promise_us, w->delay_us);
-    if (s != w->recent || s->heard_us != clock_us) return r;
+    if (s != w->recent || s->heard_us != ln_time_sub(clock_us, w->apart_us)) return r;
     for (; r < f->batch->rows; r++) {
         if (!moves_time(f->row[r]) || f->clock_us[r] != clock_us || f->time_us[r] > highest_us) break;
         f->judged_us[r] = f->after_us[r] = w->now_us;

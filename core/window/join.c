@@ -128,7 +128,7 @@ static int add(ln_engine *e, ln_cell *c) {
     if (err < 0) return -1;
     if (e->join.taken) e->tally.skipped = skipped; /* a value is counted once, however many windows skip it */
     if (e->folds) ln_engine_op(e, LN_OP_ADD, c->slot, row_of(e));
-    ln_since_add(&c->since, e->clock_us);
+    ln_since_add(&c->since, ln_time_sub(e->clock_us, e->set_us));
     c->nonempty = 1;
     return 0;
 }

@@ -129,6 +129,7 @@ struct ln_engine {
     uint64_t ages, arrivals;
     int64_t now_us;   /* W, as far as windows have been told */
     int64_t clock_us; /* the clock, likewise */
+    int64_t set_us;   /* how far the clock was set forward: delays are counted without it */
     size_t cells;
 
     ln_rows rows;

@@ -53,7 +53,7 @@ static inline void make_batches(void) {
         }
         columns[b][T][9].type = LN_NULL;
         columns[b][KEY][12] = (ln_value){.type = LN_DOUBLE, .d = (double)NAN};
-        batches[b] = (ln_batch){ROWS, COLUMNS, columns[b], records, record_bytes, malformed};
+        batches[b] = (ln_batch){ROWS, COLUMNS, columns[b], records, record_bytes, malformed, 0};
     }
 }
 

@@ -49,9 +49,11 @@ static int leaf_ready(const ln_trigger_node *n, uint64_t self, const ln_since *s
         if (n->if_new && since->count == 0) return 0;
         return ln_time_crosses(n->n, e->from_us, e->to_us);
     case LN_AFTER_DELAY:
-        return e->kind == LN_EVENT_CLOCK && since->count > 0 && ln_time_add(since->first_us, n->n) <= e->to_us;
+        return e->kind == LN_EVENT_CLOCK && since->count > 0 &&
+               ln_time_add(since->first_us, n->n) <= ln_time_sub(e->to_us, e->set_us);
     case LN_AFTER_IDLE:
-        return e->kind == LN_EVENT_CLOCK && since->count > 0 && ln_time_add(since->last_us, n->n) <= e->to_us;
+        return e->kind == LN_EVENT_CLOCK && since->count > 0 &&
+               ln_time_add(since->last_us, n->n) <= ln_time_sub(e->to_us, e->set_us);
     default: return 0;
     }
 }

@@ -24,6 +24,7 @@ enum ln_event_kind { LN_EVENT_RECORD = 0, LN_EVENT_CLOCK, LN_EVENT_WATERMARK };
 typedef struct ln_event {
     int kind;
     int64_t from_us, to_us; /* of the clock or the watermark */
+    int64_t set_us;         /* the clock was set forward by so much since the start: that time has not passed */
     uint64_t answers;       /* records: bit i where the predicate of node i said yes */
 } ln_event;
 

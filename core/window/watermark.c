@@ -82,7 +82,21 @@ ln_source *ln_watermark_add(ln_watermark *w, const uint8_t *name, uint32_t len) 
     w->recent = s;
     place(w->table, w->slots, s);
     w->count++;
+    w->heard++;
     return s;
+}
+
+/* Takes a source out of the table, and moves up those behind it that would no longer be found. */
+static void displace(ln_watermark *w, const ln_source *s) {
+    size_t mask = w->slots - 1, hole = s->hash & mask;
+    while (w->table[hole] != s) hole = (hole + 1) & mask;
+    for (size_t i = (hole + 1) & mask; w->table[i]; i = (i + 1) & mask) {
+        size_t from_home = (i - w->table[i]->hash) & mask, from_hole = (i - hole) & mask;
+        if (from_home < from_hole) continue;
+        w->table[hole] = w->table[i];
+        hole = i;
+    }
+    w->table[hole] = NULL;
 }
 
 /* ---- the list by silence ---------------------------------------------------------------------------------------- */
@@ -105,6 +119,14 @@ static void retire(ln_watermark *w, ln_source *s) {
     s->active = 0;
 }
 
+void ln_watermark_remove(ln_watermark *w, ln_source *s) {
+    if (s->active) retire(w, s);
+    displace(w, s);
+    if (w->recent == s) w->recent = NULL;
+    w->count--;
+    ln_mem_free(w->mem, s, sizeof *s + s->len);
+}
+
 /* ---- W ---------------------------------------------------------------------------------------------------------- */
 
 static void retire_silent(ln_watermark *w, int64_t clock_us) {
@@ -115,7 +137,7 @@ static void retire_silent(ln_watermark *w, int64_t clock_us) {
 static int64_t advance(ln_watermark *w, int64_t clock_us) {
     int64_t to = LN_PAST;
     retire_silent(w, clock_us);
-    if (w->count < w->sources_min) return w->now_us;
+    if (w->heard < w->sources_min) return w->now_us;
     if (w->promises.count) to = ln_heap_least(&w->promises);
     else if (w->advance_on_idle && w->high_us > LN_PAST && w->heard_us > LN_PAST)
         to = ln_time_clamp((__int128)w->high_us + clock_us - w->heard_us);
@@ -123,9 +145,12 @@ static int64_t advance(ln_watermark *w, int64_t clock_us) {
     return w->now_us;
 }
 
+void ln_watermark_unheard(ln_watermark *w, int64_t by_us) { w->apart_us = ln_time_add(w->apart_us, by_us); }
+
 int64_t ln_watermark_record(ln_watermark *w, ln_source *s, int64_t t_us, int64_t mark_us, int64_t clock_us) {
     int64_t promise_us = w->delay_us == LN_FUTURE ? LN_PAST : ln_time_sub(t_us, w->delay_us);
     if (mark_us > promise_us) promise_us = mark_us;
+    clock_us = ln_time_sub(clock_us, w->apart_us);
     if (promise_us > s->promise_us) s->promise_us = promise_us;
     if (s->promise_us > w->high_us) w->high_us = s->promise_us;
     s->heard_us = clock_us;
@@ -144,7 +169,7 @@ int64_t ln_watermark_record(ln_watermark *w, ln_source *s, int64_t t_us, int64_t
     return advance(w, clock_us);
 }
 
-int64_t ln_watermark_clock(ln_watermark *w, int64_t clock_us) { return advance(w, clock_us); }
+int64_t ln_watermark_clock(ln_watermark *w, int64_t clock_us) { return advance(w, ln_time_sub(clock_us, w->apart_us)); }
 
 const char *ln_watermark_verify(const ln_watermark *w) {
     size_t listed = 0;

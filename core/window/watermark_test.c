@@ -1,4 +1,4 @@
-/* The watermark: random sources, silences and marks against a list from which W is worked out anew each time. */
+/* The watermark: random sources, silences, marks and ends against a list from which W is worked out anew each time. */
 #include "window/watermark.h"
 
 #include "base/instant.h"
@@ -13,6 +13,9 @@ typedef struct model {
         int heard, active;
         int64_t promise_us, heard_us;
     } source[SOURCES];
+    uint32_t ever;             /* sources heard, those that are gone included */
+    int64_t high_us, heard_us; /* of all of them */
+    int64_t apart_us;          /* of the clock: no silence */
     int64_t now_us;
 } model;
 
@@ -21,27 +24,30 @@ static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
 static void hear(model *m, int i, int64_t t_us, int64_t mark_us, int64_t clock_us) {
     int64_t promise_us = m->plan.delay_us == INT64_MAX ? LN_PAST : ln_time_sub(t_us, m->plan.delay_us);
     promise_us = later(promise_us, mark_us);
+    clock_us -= m->apart_us;
+    m->ever += !m->source[i].heard;
     m->source[i].promise_us = m->source[i].heard ? later(m->source[i].promise_us, promise_us) : promise_us;
     m->source[i].heard = m->source[i].active = 1;
     m->source[i].heard_us = clock_us;
+    m->high_us = later(m->high_us, m->source[i].promise_us);
+    m->heard_us = later(m->heard_us, clock_us);
 }
 
 static int64_t work_out(model *m, int64_t clock_us) {
-    int64_t least_us = LN_FUTURE, high_us = LN_PAST, heard_us = LN_PAST, to_us = LN_PAST;
-    uint32_t heard = 0, active = 0;
+    int64_t least_us = LN_FUTURE, to_us = LN_PAST;
+    uint32_t active = 0;
+    clock_us -= m->apart_us;
     for (int i = 0; i < SOURCES; i++) {
         if (!m->source[i].heard) continue;
         if (m->plan.idle_us >= 0 && clock_us - m->source[i].heard_us >= m->plan.idle_us) m->source[i].active = 0;
-        heard++;
-        high_us = later(high_us, m->source[i].promise_us);
-        heard_us = later(heard_us, m->source[i].heard_us);
         if (!m->source[i].active) continue;
         active++;
         if (m->source[i].promise_us < least_us) least_us = m->source[i].promise_us;
     }
     if (active) to_us = least_us;
-    else if (heard && m->plan.advance_on_idle && high_us != LN_PAST) to_us = ln_time_add(high_us, clock_us - heard_us);
-    if (heard >= m->plan.sources_min) m->now_us = later(m->now_us, to_us);
+    else if (m->ever && m->plan.advance_on_idle && m->high_us != LN_PAST)
+        to_us = ln_time_add(m->high_us, clock_us - m->heard_us);
+    if (m->ever >= m->plan.sources_min) m->now_us = later(m->now_us, to_us);
     return m->now_us;
 }
 
@@ -54,13 +60,29 @@ static ln_source *source_of(ln_watermark *w, int i) {
 
 /* What came of it all: moves of W and sources that went idle, so that a run in which nothing happens is seen. */
 typedef struct tally {
-    int moves, idle, alone;
+    int moves, idle, alone, gone;
 } tally;
+
+/* Now and then one goes, and comes back under the same name; or nobody listens for a while. */
+static void disturb(ln_watermark *w, model *m, test_random *r, int64_t *clock_us, tally *seen) {
+    int i = (int)test_random_below(r, SOURCES);
+    if (test_random_below(r, 12) == 0 && m->source[i].heard) {
+        ln_watermark_remove(w, source_of(w, i));
+        m->source[i].heard = m->source[i].active = 0;
+        seen->gone++;
+    }
+    if (test_random_below(r, 50) == 0) {
+        ln_watermark_unheard(w, 700);
+        m->apart_us += 700;
+        *clock_us += 700;
+    }
+}
 
 static int step(ln_watermark *w, model *m, test_random *r, int64_t *clock_us, tally *seen) {
     int64_t was_us = m->now_us, got_us, want_us, t_us, mark_us = LN_PAST;
     uint32_t names = *clock_us < 0 || *clock_us % 5000 < 2500 ? SOURCES : 3;
     int i = (int)test_random_below(r, names), active = 0;
+    disturb(w, m, r, clock_us, seen);
     *clock_us += test_random_below(r, 4) ? test_random_below(r, 8) : test_random_below(r, 60) / 50 * 400;
     if (test_random_below(r, 5) == 0) {
         got_us = ln_watermark_clock(w, *clock_us);
@@ -98,7 +120,7 @@ static tally run(uint64_t seed, const ln_plan *plan) {
     int64_t clock_us = -3000;
     tally seen = {0};
     int ok = 1;
-    m = (model){.plan = *plan, .now_us = LN_PAST};
+    m = (model){.plan = *plan, .now_us = LN_PAST, .high_us = LN_PAST, .heard_us = LN_PAST};
     ln_watermark_init(&w, plan, test_mem_init(&t, SIZE_MAX / 2));
     for (int i = 0; i < STEPS && ok; i++) {
         ok = step(&w, &m, &r, &clock_us, &seen);
@@ -126,6 +148,7 @@ static void random_steps(void) {
         if (plan.idle_us < 0) CHECK_INT(seen.idle, 0);
         else CHECK(seen.idle > 100 && seen.alone > 10);
         /* Where none is idle and only marks promise, W waits for a mark from each. */
+        CHECK(seen.gone > 100);
         CHECK(seen.moves > 5 || (plan.idle_us < 0 && plan.delay_us == INT64_MAX));
     }
 }

@@ -139,13 +139,15 @@ function M.open(pipelines, options)
   local app = setmetatable({
     reader = ffi.owned(lib.ln_reader_new(options.in_format or 0, limits, options.rows_max or 0), lib.ln_reader_delete),
     output = ffi.owned(lib.ln_output_new(options.out_format or 0), lib.ln_output_delete),
-    out_format = options.out_format or 0,
     parts = {},
     batches = ffi.new "const ln_batch *[1]",
     stats = ffi.new "ln_stats",
-    at_row = 0, at_part = 1, -- where the present batch, or the finish, stands
+    at_row = 0, at_part = 1, -- where the present batch, or a round of all engines, stands
     batch = nil,
+    round = nil,
     finishing = false,
+    streams = {}, streams_opened = 0,
+    set_us = 0, unheard_us = 0, -- of the clock, not yet told to the engines
     script_errors = 0, told = {}, told_count = 0, news = {},
   }, App)
   lib.ln_output_want_rejects(app.output, options.rejects and 1 or 0)
@@ -155,7 +157,7 @@ function M.open(pipelines, options)
   local first = lib.ln_reader_columns(app.reader)
   for i, p in ipairs(pipelines) do
     app.parts[i] = new_part(app, p, { show_name = #pipelines > 1, clock = options.clock, seed = seed,
-      slices = options.slices, plain = options.plain }, first)
+      slices = options.slices, plain = options.plain, streams = options.streams }, first)
   end
   return app
 end
@@ -176,73 +178,121 @@ function App:work()
   return true
 end
 
-function App:take_batch(now_us)
-  local batch = self.batches[0]
-  if self.out_format == 0 then
-    self.out_format = lib.ln_reader_format(self.reader)
-    lib.ln_output_format(self.output, self.out_format)
+-- What the host has told of its clock concerns what happens from now on.
+function App:adjust()
+  if self.set_us == 0 and self.unheard_us == 0 then return end
+  for _, part in ipairs(self.parts) do
+    lib.ln_engine_clock_set(part.engine, self.set_us)
+    lib.ln_engine_unheard(part.engine, self.unheard_us)
   end
+  self.set_us, self.unheard_us = 0, 0
+end
+
+function App:take_batch(reader, now_us)
+  local batch = self.batches[0]
+  if lib.ln_output_format_used(self.output) == 0 then
+    lib.ln_output_format(self.output, lib.ln_reader_format(reader))
+  end
+  self:adjust()
   self.view.enter(batch)
   self.batch, self.at_row, self.at_part = batch, 0, 1
   for _, part in ipairs(self.parts) do begin(self, part, batch, now_us) end
 end
 
--- Moves the clock of every pipeline, when no record does.
-function App:tick(now_us)
+-- What is done with all engines, one after the other, each stepped until it is worked off.
+local function clock(engine, now_us) return lib.ln_engine_clock(engine, now_us) end
+local function close(engine, number) return lib.ln_engine_close(engine, number) end
+local function finish(engine) return lib.ln_engine_finish(engine) end
+
+-- Goes on with such a round; false where the output should be taken first.
+function App:go_round()
   while self.at_part <= #self.parts do
     local part = self.parts[self.at_part]
-    if not self.ticking then
-      if lib.ln_engine_clock(part.engine, now_us) ~= OK then raise(part) end
-      self.ticking = true
+    if not self.started then
+      if self.round(part.engine, self.round_about) ~= OK then raise(part) end
+      self.started = true
     end
     if not step(self, part, ALL_ROWS) then return false end
-    self.ticking = false
-    self.at_part = self.at_part + 1
+    self.started, self.at_part = false, self.at_part + 1
   end
+  self.round = nil
   return true
 end
 
---- Works on what the reader holds. `now_us` is the host's clock, in microseconds.
-function App:pump(now_us)
+function App:begin_round(round, about)
+  self:adjust()
+  self.round, self.round_about, self.started, self.at_part = round, about, false, 1
+  return self:go_round()
+end
+
+-- Goes on with what is under way; false where the output should be taken first.
+function App:go_on()
+  if self.round then return self:go_round() end
+  if not self.batch then return true end
+  if not self:work() then return false end
+  self.batch = nil
+  return lib.ln_output_size(self.output) <= OUTPUT_MAX
+end
+
+-- Works on what a reader holds.
+function App:feed(reader, now_us)
   while true do
-    if self.batch then
-      if not self:work() then return DRAIN end
-      self.batch = nil
-      self.at_part = 1
-      if lib.ln_output_size(self.output) > OUTPUT_MAX then return DRAIN end
-    end
-    if self.ticking then
-      if not self:tick(now_us) then return DRAIN end
-      self.at_part = 1
-      return NEEDS_INPUT
-    end
-    if lib.ln_reader_next(self.reader, self.batches) ~= OK then return BROKEN_INPUT end
-    if self.batches[0].rows == 0 then
-      if not self:tick(now_us) then return DRAIN end
-      self.at_part = 1
-      return NEEDS_INPUT
-    end
-    self:take_batch(now_us)
+    if not self:go_on() then return DRAIN end
+    if lib.ln_reader_next(reader, self.batches) ~= OK then return BROKEN_INPUT end
+    if self.batches[0].rows == 0 then return NEEDS_INPUT end
+    self:take_batch(reader, now_us)
   end
 end
 
+--- Works on what the reader holds. `now_us` is the host's clock, in microseconds; when the reader is empty it moves.
+function App:pump(now_us)
+  local ticked = self.round ~= nil
+  local status = self:feed(self.reader, now_us)
+  if status ~= NEEDS_INPUT or ticked then return status end
+  return self:begin_round(clock, now_us) and NEEDS_INPUT or DRAIN
+end
+
+--- Opens a stream beside others: its number, and its reader. Of one that is made of whole messages, such as datagrams,
+-- what is broken in a message is a malformed record and no more.
+function App:open_stream(messages)
+  local number = self.streams_opened + 1
+  local reader = ffi.owned(lib.ln_reader_beside(self.reader, number), lib.ln_reader_delete)
+  self.streams[number], self.streams_opened = { reader = reader, messages = messages }, number
+  return number, reader
+end
+
+--- Works on what that stream's reader holds.
+function App:pump_stream(number, now_us)
+  local stream = self.streams[number]
+  local status = self:feed(stream.reader, now_us)
+  if status ~= BROKEN_INPUT or not stream.messages then return status end
+  if lib.ln_reader_rest(stream.reader, self.batches) ~= OK then error("out of memory for the input", 0) end
+  if self.batches[0].rows == 0 then return status end
+  self:take_batch(stream.reader, now_us)
+  return self:go_on() and status or DRAIN
+end
+
+--- The stream has ended. Until this has returned NEEDS_INPUT, it is called again.
+function App:close_stream(number)
+  if not self:go_on() then return DRAIN end
+  local stream = self.streams[number]
+  if not stream then return NEEDS_INPUT end
+  self.streams[number] = nil
+  ffi.free(stream.reader, lib.ln_reader_delete)
+  return self:begin_round(close, number) and NEEDS_INPUT or DRAIN
+end
+
+--- The host's clock is set forward by so much; for so long no stream was read.
+function App:clock_set(by_us) self.set_us = self.set_us + by_us end
+function App:unheard(by_us) self.unheard_us = self.unheard_us + by_us end
+
 --- Completes every window: the input has ended.
-function App:finish(now_us)
-  if not self.finishing then
-    if (self.batch or self.ticking) and self:pump(now_us) == DRAIN then return DRAIN end
-    self.finishing, self.at_part, self.at_row = true, 1, 0
-    if self.out_format == 0 then lib.ln_output_format(self.output, lib.LN_FORMAT_JSON) end
-  end
-  while self.at_part <= #self.parts do
-    local part = self.parts[self.at_part]
-    if self.at_row == 0 then
-      if lib.ln_engine_finish(part.engine) ~= OK then raise(part) end
-      self.at_row = 1
-    end
-    if not step(self, part, ALL_ROWS) then return DRAIN end
-    self.at_part, self.at_row = self.at_part + 1, 0
-  end
-  return NEEDS_INPUT
+function App:finish()
+  if not self:go_on() then return DRAIN end
+  if self.finishing then return NEEDS_INPUT end
+  self.finishing = true
+  if lib.ln_output_format_used(self.output) == 0 then lib.ln_output_format(self.output, lib.LN_FORMAT_JSON) end
+  return self:begin_round(finish) and NEEDS_INPUT or DRAIN
 end
 
 -- Tells, once for each pipeline, that a distinct went past its limit where the script wants an error then.
@@ -283,6 +333,7 @@ end
 function App:close()
   if not self.reader then return end
   for _, part in ipairs(self.parts) do ffi.free(part.engine, lib.ln_engine_delete) end
+  for _, stream in pairs(self.streams) do ffi.free(stream.reader, lib.ln_reader_delete) end
   ffi.free(self.reader, lib.ln_reader_delete)
   ffi.free(self.output, lib.ln_output_delete)
   self.parts, self.reader, self.output = {}, nil, nil

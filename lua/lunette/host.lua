@@ -10,29 +10,78 @@ local FAILED = 3
 
 local M = {}
 local app
+
+--- Set by the host: judges an address that a script names.
+-- @param text string
+-- @param sink boolean
+-- @return a problem or nil; true where it is a socket
+function M.judge_address() error("the host has not set it", 0) end
+
 local rejects_taken
 
---- Checks a script without running it.
+-- Adds what is wrong with the addresses that a script names; the list of the good ones, the sink (or "") first. The
+-- second result tells whether records come in several streams.
+local function read_addresses(addresses, problems)
+  local texts, streams = { "" }, false
+  for _, address in ipairs(addresses) do
+    local problem, is_socket = M.judge_address(address.text, address.sink)
+    if problem then
+      problems[#problems + 1] = ("%s: %s: %s"):format(address.place, address.text, problem)
+    elseif address.sink then
+      texts[1] = address.text
+    else
+      texts[#texts + 1] = address.text
+      streams = streams or is_socket
+    end
+  end
+  return texts, streams
+end
+
+-- Where all input is one source, nobody could wait for a second one.
+local function check_sources(pipelines, problems)
+  for _, p in ipairs(pipelines) do
+    if p.watermark.sources > 1 and not p.watermark.source then
+      problems[#problems + 1] = ("%s: watermark.sources: without source all input is one source: add source = "
+        .. '"the field that tells them apart", or read from sockets, where each connection is one'):format(p.origin)
+    end
+  end
+end
+
+-- `streams` as the host says: above 0, below 0, or 0 where the script decides.
+local function load(path, params, streams)
+  local pipelines, problems, addresses = loader.load(path, { params = params })
+  problems = problems or {}
+  local texts, named = read_addresses(addresses or {}, problems)
+  if streams == 0 then streams = named and 1 or -1 end
+  if pipelines and streams and streams < 0 then check_sources(pipelines, problems) end
+  if #problems > 0 then return nil, problems end
+  return pipelines, texts, streams == 1
+end
+
+--- Checks a script without running it. One that names no source may be run on sockets.
 -- @return true, or nil and a list of problems
 function M.check(path, params)
-  local pipelines, problems = loader.load(path, { params = params })
+  local pipelines, problems = load(path, params, nil)
   if pipelines then return true end
   return nil, problems
 end
 
 --- Loads a script and opens its pipelines.
--- @return true and the addresses of the reader and the output, or nil and a list of problems
+-- @return true, the addresses in memory of the reader and the output, and a list of texts: the sink that the script
+-- names (or ""), and its sources; or nil and a list of problems
 function M.open(path, params, options)
-  local pipelines, problems = loader.load(path, { params = params })
-  if not pipelines then return nil, problems end
-  local ok, opened = pcall(driver.open, pipelines, options or {})
+  options = options or {}
+  local pipelines, texts, streams = load(path, params, options.streams or 0)
+  if not pipelines then return nil, texts end
+  options.streams = streams
+  local ok, opened = pcall(driver.open, pipelines, options)
   if not ok then return nil, { ("%s: %s"):format(path, opened) } end
-  app, rejects_taken = opened, options and options.rejects
-  return true, ffi.address(app.reader), ffi.address(app.output)
+  app, rejects_taken = opened, options.rejects
+  return true, ffi.address(app.reader), ffi.address(app.output), texts
 end
 
-local function guarded(status_of, now_us)
-  local ok, status = pcall(status_of, app, now_us)
+local function guarded(status_of, ...)
+  local ok, status = pcall(status_of, app, ...)
   if ok then return status end
   return FAILED, status
 end
@@ -63,11 +112,29 @@ end
 function M.pump(now_us) return guarded(app.pump, now_us) end
 
 --- @return the same
-function M.finish(now_us)
-  local status, message = guarded(app.finish, now_us)
-  if status == driver.NEEDS_INPUT and not rejects_taken then tell_what_did_not_count() end
+function M.finish()
+  local status, message = guarded(app.finish)
+  if status == driver.NEEDS_INPUT then M.conclude() end
   return status, message
 end
+
+--- Says what a person should know at the end.
+function M.conclude()
+  if not rejects_taken then tell_what_did_not_count() end
+end
+
+--- @return the number of the new stream and the address of its reader
+function M.open_stream(messages)
+  local number, reader = app:open_stream(messages)
+  return number, ffi.address(reader)
+end
+
+--- @return the same as pump
+function M.pump_stream(now_us, number) return guarded(app.pump_stream, number, now_us) end
+function M.close_stream(_, number) return guarded(app.close_stream, number) end
+
+function M.clock_set(by_us) app:clock_set(by_us) end
+function M.unheard(by_us) app:unheard(by_us) end
 
 function M.notices() return app:notices() end
 

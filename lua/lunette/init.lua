@@ -54,6 +54,8 @@ local window = require "lunette.window"
 ---@field aggregate table<string, lunette.Aggregate>
 ---@field emit? fun(pane: lunette.Pane): lunette.Pane? reshapes a pane, or drops it by returning nil
 ---@field limits? lunette.Limits
+---@field source? string|string[] where records come from; of several pipelines, written beside them in the list
+---@field sink? string where panes go; likewise
 
 ---@class lunette.Pipeline: lunette.Node
 

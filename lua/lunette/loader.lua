@@ -97,15 +97,15 @@ end
 
 -- The problems of a script that ran: of its parameters, of its pipelines, and values that were set for nothing.
 local function check(result, second, origin)
-  local pipelines, found = plan.check(result, origin)
+  local pipelines, found, addresses = plan.check(result, origin)
   local problems, unused = params.close()
   for _, problem in ipairs(found or {}) do problems[#problems + 1] = problem end
   if second ~= nil then
     problems[#problems + 1] = origin .. ": the script returns more than one value: return { a, b, ... }, one list"
   end
   for _, problem in ipairs(unused) do problems[#problems + 1] = problem end
-  if #problems > 0 then return nil, problems end
-  return pipelines
+  if #problems > 0 then return nil, problems, addresses end
+  return pipelines, nil, addresses
 end
 
 ---@class lunette.LoadOptions
@@ -117,6 +117,7 @@ end
 ---@param options lunette.LoadOptions?
 ---@return table[]? pipelines as lunette.plan puts them
 ---@return string[]? problems
+---@return lunette.Address[]? addresses
 function M.load_text(text, path, options)
   local chunk, origin = compile(text, path)
   if not chunk then return nil, { origin } end
@@ -138,6 +139,7 @@ end
 ---@param options lunette.LoadOptions?
 ---@return table[]? pipelines as lunette.plan puts them
 ---@return string[]? problems
+---@return lunette.Address[]? addresses
 function M.load(path, options)
   local file, message = io.open(path, "rb")
   if not file then

@@ -92,11 +92,15 @@ function M.slices(p)
   return width
 end
 
-local function lower_watermark(plan, w, column)
+-- A stream without a word for so long no longer holds the watermark, where the script says nothing of it.
+local STREAM_IDLE_US = 30e6
+
+local function lower_watermark(plan, w, column, streams)
+  local idle_us = w.idle_us or (streams and not w.source and STREAM_IDLE_US) or -1
   plan.source_column = w.source and column(w.source) or -1
   plan.delay_us = w.delay_us == math.huge and 9223372036854775807LL or w.delay_us
   plan.sources_min = w.sources
-  plan.idle_us, plan.advance_on_idle = w.idle_us or -1, w.on_idle == "advance" and 1 or 0
+  plan.idle_us, plan.advance_on_idle = idle_us, w.on_idle == "advance" and 1 or 0
   plan.max_ahead_us = w.max_ahead_us or -1
 end
 
@@ -209,7 +213,7 @@ function M.engine(p, reader, view, sink, options, first)
     or p.time.kind == "function" and compute("time", p.time.fn) or -1
   plan.clock_column = options.clock and column(options.clock) or -1
   plan.mark_column = p.watermark.mark and compute("mark", p.watermark.mark) or -1
-  lower_watermark(plan, p.watermark, column)
+  lower_watermark(plan, p.watermark, column, options.streams)
   lower_key(plan, p.key, column, compute)
   lower_window(plan, p.window)
   lower_trigger(plan, p.trigger, whens)

@@ -1,6 +1,7 @@
 --- Checks what a script returned, reports every problem at once, and puts good pipelines in numbers for the driver.
 -- Nothing of the script runs here and none of its tables is changed: the same window in two pipelines is read twice,
 -- each time in the unit of its pipeline.
+local addresses = require "lunette.plan.addresses"
 local aggregates = require "lunette.plan.aggregates"
 local describe = require "lunette.plan.describe"
 local node = require "lunette.node"
@@ -14,7 +15,7 @@ local M = {}
 
 local FIELDS = {
   "name", "time", "watermark", "where", "key", "window", "trigger", "lateness", "panes", "closing", "fill", "aggregate",
-  "emit", "limits",
+  "emit", "limits", "source", "sink",
 }
 local KEYS_MAX = 16
 local LIKE = "return ln.pipeline { ... }, or a list of them"
@@ -113,7 +114,7 @@ local function check_fields(scope, spec, default_name)
   return out
 end
 
-local function check_pipeline(scope, value, default_name)
+local function check_pipeline(scope, value, default_name, found)
   values.arguments(scope, value)
   if type(value.spec) ~= "table" or node.mark(value.spec) or value.spec == node.null then
     local given = value.spec == nil and "nothing" or describe.value(value.spec)
@@ -121,6 +122,7 @@ local function check_pipeline(scope, value, default_name)
     return nil
   end
   local spec = values.fields(scope, value.spec, FIELDS)
+  addresses.read(scope, spec or {}, found.addresses, found.several)
   return check_fields(scope, spec, default_name)
 end
 
@@ -147,7 +149,11 @@ local function listed(scope, specs)
     scope:problem("the script returns an empty list", LIKE)
     return nil
   end
-  return values.list(scope, specs, LIKE)
+  local list = {}
+  for key, value in next, specs do
+    if key ~= "source" and key ~= "sink" then list[key] = value end
+  end
+  return values.list(scope, list, LIKE)
 end
 
 --- Checks what a script returned: one pipeline, or a list of them.
@@ -155,15 +161,18 @@ end
 ---@param origin string? "file:line" for what concerns the script as a whole; default the caller's
 ---@return table[]? pipelines in numbers, each duration in microseconds
 ---@return string[]? problems each "file:line: path.of.field: what is wrong: how to mend it"
+---@return lunette.Address[] addresses where records come from and panes go, as far as the script says
 function M.check(specs, origin)
   local scope = scopes.new(origin or node.caller())
   local list = listed(scope, specs)
   local pipelines, named = {}, {}
+  local found = { addresses = {}, several = list ~= nil and list[2] ~= nil }
+  if list and not node.mark(specs) then addresses.read(scope, specs, found.addresses) end
   for i, value in ipairs(list or {}) do
     local made = values.made(list[2] and scope:enter(i) or scope, value, "pipeline", "ln.pipeline { ... }")
     if made then
       local inner = scope:at(made)
-      local out = check_pipeline(inner, made, list[2] and "pipeline_" .. i or "pipeline")
+      local out = check_pipeline(inner, made, list[2] and "pipeline_" .. i or "pipeline", found)
       if out and out.name and named[out.name] then
         inner:enter("name"):problem(("another pipeline is named %s"):format(describe.quote(out.name)),
           "give each its own name")
@@ -172,8 +181,8 @@ function M.check(specs, origin)
       pipelines[i] = out
     end
   end
-  if #scope.problems > 0 then return nil, scope.problems end
-  return pipelines
+  if #scope.problems > 0 then return nil, scope.problems, found.addresses end
+  return pipelines, nil, found.addresses
 end
 
 return M

@@ -59,12 +59,7 @@ end
 
 local function sources(scope, fields)
   if fields.sources == nil then return 1 end
-  local inner = scope:enter "sources"
-  local n = values.whole(inner, fields.sources, 1, 2 ^ 32 - 1)
-  if n and n > 1 and fields.source == nil then
-    inner:problem("without source all input is one source", 'add source = "the field that tells them apart"')
-  end
-  return n
+  return values.whole(scope:enter "sources", fields.sources, 1, 2 ^ 32 - 1)
 end
 
 --- The watermark in numbers. `processing` tells that the pipeline goes by the clock, which is then the watermark.

@@ -1,7 +1,5 @@
 /* See progress.h. */
-#include "cli/progress.h"
-
-#include "cli/options.h"
+#include "server/progress.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,9 +7,9 @@
 
 static const double PERIOD_S = 0.25;
 
-void ln_cli_progress_init(ln_cli_progress *p, int choice, int files_only, double now) {
+void ln_progress_init(ln_progress *p, int choice, int files_only, double now) {
     int fits = files_only && isatty(STDERR_FILENO);
-    *p = (ln_cli_progress){.wanted = choice == LN_CLI_YES || (choice == LN_CLI_AUTO && fits), .last = now};
+    *p = (ln_progress){.wanted = choice == LN_YES || (choice == LN_AUTO && fits), .last = now};
 }
 
 /* 12345678 as "12.3M", so that the line keeps its length. */
@@ -26,7 +24,7 @@ static const char *short_number(double n, char *room, size_t bytes) {
     return room;
 }
 
-static const char *share_done(const ln_cli_source *s, char *room, size_t bytes) {
+static const char *share_done(const ln_input *s, char *room, size_t bytes) {
     double done = (double)s->read_bytes;
     if (s->files_only && s->total_bytes) {
         double share = done / (double)s->total_bytes;
@@ -37,7 +35,7 @@ static const char *share_done(const ln_cli_source *s, char *room, size_t bytes) 
     return room;
 }
 
-void ln_cli_progress_show(ln_cli_progress *p, lunette *host, const ln_cli_source *source, double now) {
+void ln_progress_show(ln_progress *p, lunette *host, const ln_input *source, double now) {
     lunette_progress at;
     char share[32], rate[32];
     double passed = now - p->last;
@@ -52,7 +50,7 @@ void ln_cli_progress_show(ln_cli_progress *p, lunette *host, const ln_cli_source
     p->records = at.records;
 }
 
-void ln_cli_progress_clear(ln_cli_progress *p) {
+void ln_progress_clear(ln_progress *p) {
     if (!p->shown) return;
     fputs("\r\033[K", stderr);
     fflush(stderr);

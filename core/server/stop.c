@@ -3,7 +3,7 @@
  * where the caller ignored the signal, as shells do for SIGINT of a command in the background: whoever sends it to this
  * process means it. It lets system calls be interrupted, so that none holds up the stop. */
 #define _GNU_SOURCE
-#include "cli/stop.h"
+#include "server/stop.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -44,14 +44,14 @@ static void set_handler(void (*handler)(int)) {
     sigaction(SIGTERM, &action, NULL);
 }
 
-void ln_cli_stop_catch(struct ev_loop *loop, ev_async *wake) {
+void ln_stop_catch(struct ev_loop *loop, ev_async *wake) {
     stop.loop = loop;
     stop.wake = wake;
     set_handler(on_signal);
 }
 
-void ln_cli_stop_release(void) {
+void ln_stop_release(void) {
     if (!stop.asked) set_handler(SIG_DFL);
 }
 
-int ln_cli_stop_asked(void) { return stop.asked; }
+int ln_stop_asked(void) { return stop.asked; }

@@ -1,8 +1,6 @@
 /* See source.h. Descriptors that others gave us keep their flags: others share them. */
 #define _GNU_SOURCE
-#include "cli/source.h"
-
-#include "cli/address.h"
+#include "server/input.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,30 +11,36 @@ enum { FILE_PIECE_BYTES = 64 * 1024, PIPE_PIECE_BYTES = 64 * 1024 };
 
 static const char STANDARD_INPUT[] = "standard input";
 
+static int kind_of(const char *input) {
+    lunette_address a;
+    (void)lunette_address_parse(&a, input, LUNETTE_USE_SOURCE);
+    return a.kind;
+}
+
 /* Adds what `input` will give to the total. */
-static int examine(ln_cli_source *s, const char *input) {
-    enum ln_cli_address kind = ln_cli_address_kind(input);
+static int examine(ln_input *s, const char *input) {
+    int kind = kind_of(input);
     struct stat st;
     off_t at = 0;
-    if (kind == LN_ADDRESS_NULL) return 0;
-    s->name = kind == LN_ADDRESS_STANDARD ? STANDARD_INPUT : input;
-    if (kind == LN_ADDRESS_STANDARD ? fstat(STDIN_FILENO, &st) : stat(input, &st)) return -1;
+    if (kind == LUNETTE_ADDRESS_NULL) return 0;
+    s->name = kind == LUNETTE_ADDRESS_STANDARD ? STANDARD_INPUT : input;
+    if (kind == LUNETTE_ADDRESS_STANDARD ? fstat(STDIN_FILENO, &st) : stat(input, &st)) return -1;
     if (S_ISDIR(st.st_mode)) {
         errno = EISDIR;
         return -1;
     }
-    if (kind == LN_ADDRESS_PATH && access(input, R_OK)) return -1;
+    if (kind == LUNETTE_ADDRESS_PATH && access(input, R_OK)) return -1;
     if (!S_ISREG(st.st_mode)) {
         s->files_only = 0;
         return 0;
     }
-    if (kind == LN_ADDRESS_STANDARD) at = lseek(STDIN_FILENO, 0, SEEK_CUR);
+    if (kind == LUNETTE_ADDRESS_STANDARD) at = lseek(STDIN_FILENO, 0, SEEK_CUR);
     if (at >= 0 && at < st.st_size) s->total_bytes += (uint64_t)(st.st_size - at);
     return 0;
 }
 
-int ln_cli_source_init(ln_cli_source *s, const char *const *inputs, size_t count) {
-    *s = (ln_cli_source){.inputs = inputs, .inputs_count = count, .fd = -1, .files_only = 1};
+int ln_input_init(ln_input *s, const char *const *inputs, size_t count) {
+    *s = (ln_input){.inputs = inputs, .inputs_count = count, .fd = -1, .files_only = 1};
     for (size_t i = 0; i < count; i++) {
         if (examine(s, inputs[i])) return -1;
     }
@@ -53,17 +57,17 @@ static int open_input(const char *path) {
     return fd;
 }
 
-int ln_cli_source_next(ln_cli_source *s) {
+int ln_input_next(ln_input *s) {
     const char *input;
     struct stat st;
-    ln_cli_source_close(s);
+    ln_input_close(s);
     if (s->next == s->inputs_count) return 0;
     input = s->inputs[s->next++];
     s->name = input;
     s->pollable = 0;
-    switch (ln_cli_address_kind(input)) {
-    case LN_ADDRESS_NULL: return 1;
-    case LN_ADDRESS_STANDARD:
+    switch (kind_of(input)) {
+    case LUNETTE_ADDRESS_NULL: return 1;
+    case LUNETTE_ADDRESS_STANDARD:
         s->name = STANDARD_INPUT;
         s->fd = STDIN_FILENO;
         break;
@@ -76,7 +80,7 @@ int ln_cli_source_next(ln_cli_source *s) {
     return 1;
 }
 
-enum ln_cli_read ln_cli_source_read(ln_cli_source *s, ln_reader *reader) {
+enum ln_read ln_input_read(ln_input *s, ln_reader *reader) {
     size_t want = s->pollable ? PIPE_PIECE_BYTES : FILE_PIECE_BYTES;
     uint8_t *space;
     ssize_t got;
@@ -96,7 +100,7 @@ enum ln_cli_read ln_cli_source_read(ln_cli_source *s, ln_reader *reader) {
     return got ? LN_READ_BYTES : LN_READ_END;
 }
 
-void ln_cli_source_close(ln_cli_source *s) {
+void ln_input_close(ln_input *s) {
     if (s->fd > STDERR_FILENO) close(s->fd);
     s->fd = -1;
 }

@@ -1,22 +1,22 @@
-/* What a run reads: its inputs, one after the other, as one sequence of streams. The source knows how to read and says
- * why it could not; it prints nothing and never waits, but for opening a file on a slow disk. */
-#ifndef LN_CLI_SOURCE_H
-#define LN_CLI_SOURCE_H
+/* Files and standard input, one after the other. They know how to be read and say why they could not; nothing is
+ * printed here, and nothing waits, but for opening a file on a slow disk. */
+#ifndef LN_SERVER_INPUT_H
+#define LN_SERVER_INPUT_H
 
 #include "lunette.h"
 
-typedef struct ln_cli_source {
+typedef struct ln_input {
     const char *const *inputs;
     size_t inputs_count;
-    size_t next;      /* the input that ln_cli_source_next opens */
+    size_t next;      /* the input that ln_input_next opens */
     const char *name; /* of the present stream, as messages call it */
     int fd;           /* of the present stream; -1: it is empty */
     int pollable;     /* reading is allowed only when the loop has found fd readable */
     int files_only;   /* every input is a regular file: total_bytes is known */
     uint64_t total_bytes, read_bytes;
-} ln_cli_source;
+} ln_input;
 
-enum ln_cli_read {
+enum ln_read {
     LN_READ_BYTES, /* the reader has got some */
     LN_READ_LATER, /* nothing now */
     LN_READ_END,   /* the stream is over */
@@ -24,11 +24,11 @@ enum ln_cli_read {
 };
 
 /* Looks at every input before anything runs. 0, or -1 with errno, and `name` the input that can't be read. */
-int ln_cli_source_init(ln_cli_source *s, const char *const *inputs, size_t count);
+int ln_input_init(ln_input *s, const char *const *inputs, size_t count);
 /* Begins the next stream: 1, 0 when there is none, -1 with errno. */
-int ln_cli_source_next(ln_cli_source *s);
+int ln_input_next(ln_input *s);
 /* One piece of the present stream into the reader. */
-enum ln_cli_read ln_cli_source_read(ln_cli_source *s, ln_reader *reader);
-void ln_cli_source_close(ln_cli_source *s);
+enum ln_read ln_input_read(ln_input *s, ln_reader *reader);
+void ln_input_close(ln_input *s);
 
 #endif

@@ -1,0 +1,104 @@
+/* Turns the machine on a libev loop. All work is done in one place, before the loop looks for events, and for a few
+ * milliseconds at most: watchers only note that there is something to do. */
+#define _GNU_SOURCE
+#include "server/notify.h"
+#include "server/state.h"
+#include "server/stop.h"
+
+enum { WORK_US = 2000 }; /* after which the loop looks for events */
+
+static const double TICK_S = 0.1;   /* how often the clock moves while nothing comes in */
+static const double SWEEP_S = 0.25; /* how often connections are looked at */
+
+static int is_behind(const ln_server *s, const ln_sink_end *sink) {
+    size_t len;
+    ln_output_take(lunette_output(s->host), sink->stream, &len);
+    return len > 0;
+}
+
+static void notice_stop(ln_server *s) {
+    if (s->stopping || !ln_stop_asked()) return;
+    s->stopping = 1;
+    ln_notify("STOPPING=1");
+    if (!s->streams || !s->options->drain_timeout_us) return;
+    ev_timer_set(&s->deadline, (double)s->options->drain_timeout_us / 1e6, 0);
+    ev_timer_start(s->loop, &s->deadline);
+}
+
+static void on_turns(struct ev_loop *loop, ev_prepare *watcher, int events) {
+    ln_server *s = watcher->data;
+    int64_t begun_us = ln_clock_steady_us();
+    enum ln_wait wait;
+    (void)events;
+    notice_stop(s);
+    do wait = ln_turn(s);
+    while (wait == LN_WAIT_NOT && ln_clock_steady_us() - begun_us < WORK_US);
+    ln_progress_show(&s->progress, s->host, &s->input, ev_now(loop));
+    ln_sink_watch(s->panes, wait == LN_WAIT_ROOM && is_behind(s, s->panes));
+    ln_sink_watch(s->rejects, wait == LN_WAIT_ROOM && is_behind(s, s->rejects));
+    if (wait == LN_WAIT_NOT) ev_idle_start(loop, &s->more);
+    else ev_idle_stop(loop, &s->more);
+    if (wait == LN_WAIT_END) {
+        s->phase = LN_RUN_OVER;
+        ev_break(loop, EVBREAK_ALL);
+    }
+}
+
+static void on_more(struct ev_loop *loop, ev_idle *watcher, int events) { (void)loop, (void)watcher, (void)events; }
+
+/* Being woken is all that it takes. */
+static void on_stop(struct ev_loop *loop, ev_async *watcher, int events) { (void)loop, (void)watcher, (void)events; }
+
+static void on_deadline(struct ev_loop *loop, ev_timer *watcher, int events) {
+    ln_server *s = watcher->data;
+    (void)loop, (void)events;
+    s->timed_out = s->status = 1;
+    ln_log_say(s->log, LN_LOG_ERROR, "not drained within --drain-timeout: what is left is lost");
+}
+
+static void on_tick(struct ev_loop *loop, ev_timer *watcher, int events) {
+    ln_server *s = watcher->data;
+    (void)loop, (void)events;
+    s->tick_due = 1;
+}
+
+static void on_sweep(struct ev_loop *loop, ev_timer *watcher, int events) {
+    ln_server *s = watcher->data;
+    (void)loop, (void)events;
+    if (s->phase != LN_RUN_SERVING) return;
+    ln_connections_sweep(s);
+    ln_listeners_retry(s);
+}
+
+static void on_watchdog(struct ev_loop *loop, ev_timer *watcher, int events) {
+    (void)loop, (void)watcher, (void)events;
+    ln_notify("WATCHDOG=1");
+}
+
+static void start_timer(ln_server *s, ev_timer *timer, void (*on)(struct ev_loop *, ev_timer *, int), double period_s) {
+    ev_timer_init(timer, on, period_s, period_s);
+    timer->data = s;
+    if (period_s > 0) ev_timer_start(s->loop, timer);
+}
+
+int ln_server_run(ln_server *s) {
+    struct ev_loop *loop = s->loop;
+    ln_progress_init(&s->progress, s->options->progress, s->input.files_only && !s->streams, ev_now(loop));
+    ev_prepare_init(&s->turns, on_turns);
+    ev_idle_init(&s->more, on_more);
+    ev_async_init(&s->stop, on_stop);
+    s->turns.data = s->stop.data = s;
+    ev_prepare_start(loop, &s->turns);
+    ev_async_start(loop, &s->stop);
+    start_timer(s, &s->tick, on_tick, s->options->own_clock || s->progress.wanted ? TICK_S : 0);
+    start_timer(s, &s->sweep, on_sweep, s->streams ? SWEEP_S : 0);
+    start_timer(s, &s->watchdog, on_watchdog, (double)ln_notify_watchdog_us() / 1e6);
+    start_timer(s, &s->deadline, on_deadline, 0);
+    ln_files_start(s);
+    ln_listeners_start(s);
+    ln_stop_catch(loop, &s->stop);
+    ln_notify("READY=1");
+    ev_run(loop, 0);
+    ln_stop_release();
+    return s->status;
+}

@@ -1,0 +1,25 @@
+/* What a run is told: where records come from, where panes go, and how much strangers may take. */
+#ifndef LN_SERVER_OPTIONS_H
+#define LN_SERVER_OPTIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum ln_choice { LN_AUTO = 0, LN_YES, LN_NO };
+
+typedef struct ln_server_options {
+    const char *const *sources; /* addresses; files and standard input among them are one stream, in this order */
+    size_t sources_count;
+    const char *out;     /* an address */
+    const char *rejects; /* likewise; NULL: none wanted */
+    int own_clock;       /* processing time is the wall clock: it moves without records too */
+    int progress;        /* enum ln_choice */
+    int insecure;        /* sockets may be bound past this machine */
+    int flush_on_exit;   /* a drain completes every window */
+    uint32_t connections_max, connections_per_host;
+    int64_t frame_timeout_us, idle_timeout_us; /* of a connection; 0: none */
+    int64_t drain_timeout_us;
+    size_t queue_bytes; /* of a sink that is a socket, and of each subscriber */
+} ln_server_options;
+
+#endif

@@ -1,0 +1,101 @@
+/* See server.h. Nothing is opened for writing before every source has been found good, so that a run that can't begin
+ * leaves the files of the one before as they are. */
+#define _GNU_SOURCE
+#include "server/server.h"
+
+#include "server/state.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+ln_server *ln_server_new(lunette *host, ln_log *log, const ln_server_options *options) {
+    ln_server *s = calloc(1, sizeof *s);
+    if (!s) return NULL;
+    *s = (ln_server){.host = host, .log = log, .options = options, .input = {.fd = -1}};
+    s->loop = ev_loop_new(EVFLAG_AUTO);
+    s->piece = malloc(LN_PIECE_BYTES);
+    s->files_named = calloc(options->sources_count + 1, sizeof *s->files_named);
+    if (s->loop && s->piece && s->files_named) return s;
+    ln_server_delete(s);
+    return NULL;
+}
+
+void ln_server_delete(ln_server *s) {
+    if (!s) return;
+    if (s->loop) {
+        ln_connections_delete(s);
+        ln_listeners_delete(s);
+        if (s->files) ev_io_stop(s->loop, &s->files->readable);
+        ev_loop_destroy(s->loop);
+    }
+    ln_input_close(&s->input);
+    free(s->files);
+    free(s->files_named);
+    free(s->piece);
+    free(s);
+}
+
+/* Each connection takes a descriptor: as many as this process may have. */
+static void raise_descriptors(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur == limit.rlim_max) return;
+    limit.rlim_cur = limit.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+int ln_server_open_sources(ln_server *s, ln_problem *problem) {
+    const ln_server_options *o = s->options;
+    size_t files = 0;
+    lunette_address a;
+    for (size_t i = 0; i < o->sources_count; i++) {
+        if (lunette_address_parse(&a, o->sources[i], LUNETTE_USE_SOURCE))
+            return ln_problem_set(problem, "%s: %s", o->sources[i], a.problem);
+        if (a.kind >= LUNETTE_ADDRESS_UNIX) s->streams = 1;
+        else s->files_named[files++] = o->sources[i];
+    }
+    if (ln_input_init(&s->input, s->files_named, files))
+        return ln_problem_set(problem, "%s: %s", s->input.name, strerror(errno));
+    if (s->streams) raise_descriptors();
+    for (size_t i = 0; i < o->sources_count; i++) {
+        (void)lunette_address_parse(&a, o->sources[i], LUNETTE_USE_SOURCE);
+        if (a.kind >= LUNETTE_ADDRESS_UNIX && ln_listeners_open(s, o->sources[i], &a, problem)) return -1;
+    }
+    if (files && ln_files_open(s, s->streams)) return ln_problem_set(problem, "memory is short");
+    return 0;
+}
+
+int ln_server_open_sinks(ln_server *s, ln_problem *problem) {
+    const char *rejects = s->options->rejects ? s->options->rejects : "null:";
+    s->panes = ln_sink_open(s, s->options->out, LN_STREAM_PANES, problem);
+    if (s->panes) s->rejects = ln_sink_open(s, rejects, LN_STREAM_REJECTS, problem);
+    return s->rejects ? 0 : -1;
+}
+
+static int close_sink(ln_sink_end **sink, ln_problem *problem) {
+    ln_sink_end *end = *sink;
+    const char *name = end ? end->name : "";
+    *sink = NULL;
+    if (!end || !ln_sink_close(end)) return 0;
+    return ln_problem_set(problem, "%s: %s", name, strerror(errno));
+}
+
+int ln_server_close(ln_server *s, ln_problem *problem) {
+    int failed;
+    ln_connections_delete(s);
+    failed = close_sink(&s->panes, problem);
+    return close_sink(&s->rejects, problem) || failed ? -1 : 0;
+}
+
+int ln_server_has_streams(const ln_server *s) { return s->streams; }
+
+void ln_server_clear_line(ln_server *s) { ln_progress_clear(&s->progress); }
+
+const ln_counters *ln_server_counters(ln_server *s) {
+    s->counters.queued_bytes = 0;
+    if (s->panes) s->counters.queued_bytes += ln_sink_pending(s->panes);
+    if (s->rejects) s->counters.queued_bytes += ln_sink_pending(s->rejects);
+    s->counters.log_lines_left_out = s->log->left_out;
+    return &s->counters;
+}
