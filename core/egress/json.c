@@ -161,7 +161,7 @@ static inline uint8_t *write_double(uint8_t *to, uint64_t bits) {
 }
 
 /* The value at `p` where it is one of those that panes are made of: its end, and *to behind its text; or NULL.
- * Measured: 95 ns a pane of four values against 480 with put_scalar alone, which writes the same. */
+ * Measured: 130 ns a pane of four values against 470 with put_scalar alone, which writes the same. */
 static inline const uint8_t *write_simple(uint8_t **to, const uint8_t *p) {
     static const char words[2][8] = {"false", "true"};
     const uint8_t b = *p;

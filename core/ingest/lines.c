@@ -65,21 +65,22 @@ static int find_line(ln_reader *r, size_t *len, size_t *with) {
 /* The line at `start` into row `row`, where it is flat and whole; 0 where it is not, with all as before. A beginning
  * that was searched in vain is not tried again as it grows. Measured: 65 ns a line of five fields against 115. */
 static int make_flat_row(ln_reader *r, uint32_t row) {
+    ln_table *t = r->table;
     uint64_t most = r->limits.record_bytes;
     size_t room = most < LN_FLAT_ROOM ? (size_t)most + LN_FLAT_ROOM_MIN : LN_FLAT_ROOM, len;
     const uint8_t *line = r->in + r->start, *next;
     uint8_t *to, *end;
     uint32_t fields;
-    to = ln_buf_reserve(&r->made, room + LN_SCAN_PAD);
+    to = ln_buf_reserve(&t->made, room + LN_SCAN_PAD);
     if (!to) {
-        r->made.failed = 0;
+        t->made.failed = 0;
         return 0;
     }
     end = ln_flat_convert(line, to, to + room, &fields, &len, &next);
     if (!end || len > most || (uint64_t)(end - to) > most || 2 * fields > r->limits.elements) return 0;
-    r->malformed[row] = LN_OK;
-    r->record_bytes[row] = (uint32_t)(end - to);
-    r->made.len += (size_t)(end - to);
+    t->malformed[row] = LN_OK;
+    t->record_bytes[row] = (uint32_t)(end - to);
+    t->made.len += (size_t)(end - to);
     ln_reader_consume(r, (size_t)(next - line));
     return 1;
 }
