@@ -350,9 +350,11 @@ static const char *verify_slice(const ln_engine *e, const ln_slice *s) {
     if (!c->rows) return "a slice holds no row";
     if ((__int128)s->end_us - s->start_us > e->plan.slice_us) return "a slice is wider than slices are";
     for (uint32_t row = 0; row < c->rows; row++) {
-        const ln_hop_row *own = hop_row(s, row);
-        if (ln_column_find(c, own->key) != row) return "a row cannot be found";
-        if (!e->grid.hopping || !own->next) continue;
+        const ln_hop_row *own;
+        if (ln_column_find(c, ln_column_key(c, row)) != row) return "a row cannot be found";
+        if (!e->grid.hopping) continue;
+        own = hop_row(s, row);
+        if (!own->next) continue;
         if (own->next->start_us <= s->start_us || hop_row(own->next, own->next_row)->key != own->key)
             return "the rows of a key are out of order";
     }
