@@ -1,5 +1,5 @@
-/* The public C interface: what lunette_ffi.h and lunette_streams_ffi.h declare, exported from liblunette-core, and,
- * in a section of its own, the Lua state for C hosts, exported from liblunette. */
+/* The public C interface: what lunette_ffi.h and lunette_streams_ffi.h declare, exported from liblunette-core, and, in
+ * a section of its own, the Lua state for C hosts, exported from liblunette. */
 #ifndef LUNETTE_H
 #define LUNETTE_H
 

@@ -1,20 +1,13 @@
 /* Addresses: text in, parts out. Nothing is looked up or opened here. */
 #include "lunette.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { UNIX_PATH_MAX = 107 }; /* bytes that a socket's name can have */
 
-static int refuse(lunette_address *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static int refuse(lunette_address *a, const char *format, ...) {
-    va_list args;
-    va_start(args, format);
-    vsnprintf(a->problem, sizeof a->problem, format, args);
-    va_end(args);
-    return -1;
-}
+/* Writes what is wrong, and how to mend it; -1. */
+#define refuse(a, ...) (snprintf((a)->problem, sizeof(a)->problem, __VA_ARGS__), -1)
 
 /* What stands before the `?` that ends an address of a socket; `?listen` is the one word there is. */
 static int read_query(lunette_address *a, const char *text, size_t *len) {

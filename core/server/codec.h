@@ -1,6 +1,6 @@
 /* What a connection speaks, where it is not simply records one after the other: bytes in, records into a reader. A
- * codec does no input and output of its own, so that it can be tested and fuzzed without sockets; the connection
- * reads for it and bounds what it may take. */
+ * codec does no input and output of its own, so that it can be tested and fuzzed without sockets; the connection reads
+ * for it and bounds what it may take. */
 #ifndef LN_SERVER_CODEC_H
 #define LN_SERVER_CODEC_H
 

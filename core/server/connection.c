@@ -257,8 +257,9 @@ static void tell_unfinished(const ln_connection *c) {
 }
 
 void ln_connections_delete(ln_server *s) {
-    while (s->connections) {
-        tell_unfinished(s->connections);
-        release(s->connections);
+    for (ln_connection *c = s->connections, *after; c; c = after) {
+        after = c->after;
+        tell_unfinished(c);
+        release(c);
     }
 }

@@ -131,7 +131,7 @@ static int bind_one(const lunette_address *a, const struct addrinfo *at) {
 
 static int listen_inet(const lunette_address *a, int insecure, char name[LN_SOCKET_NAME], ln_problem *problem) {
     struct addrinfo *found, *at;
-    ln_peer own;
+    ln_peer own = {0};
     socklen_t len = sizeof own;
     char text[LN_SOCKET_NAME];
     int fd = -1;
