@@ -1,11 +1,11 @@
-/* Turns the machine on a libev loop. All work is done in one place, before the loop looks for events, and for a few
- * milliseconds at most: watchers only note that there is something to do. */
+/* Turns the machine on a libev loop. All work is done in one place, before the loop looks for events, and for little
+ * more than a millisecond at a time: watchers only note that there is something to do. */
 #define _GNU_SOURCE
 #include "server/notify.h"
 #include "server/state.h"
 #include "server/stop.h"
 
-enum { WORK_US = 2000 }; /* after which the loop looks for events */
+enum { WORK_US = 1000 }; /* after which the loop looks for events */
 
 static const double TICK_S = 0.1;   /* how often the clock moves while nothing comes in */
 static const double SWEEP_S = 0.25; /* how often connections are looked at */
