@@ -6,6 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Bytes that a structure may keep for what it will be asked for next. What is kept does not count as used. */
+enum { LN_MEM_KEPT_MAX = 4 << 20 };
+
 typedef struct ln_mem {
     /* Like realloc: new == 0 frees and returns NULL; NULL otherwise means failure, and p stays valid. */
     void *(*resize)(void *ctx, void *p, size_t old_bytes, size_t new_bytes);

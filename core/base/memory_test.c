@@ -131,7 +131,7 @@ static int is_zero(const uint8_t *block, size_t bytes) {
     return 1;
 }
 
-enum { BLOCK = 4096, BLOCKS = 3 * LN_POOL_KEPT_MAX / BLOCK };
+enum { BLOCK = 4096, BLOCKS = 3 * LN_MEM_KEPT_MAX / BLOCK };
 
 static void a_pool_of_blocks(void) {
     static void *block[BLOCKS];
@@ -150,8 +150,8 @@ static void a_pool_of_blocks(void) {
         for (; live > want; live--) ln_pool_give(&p, block[live - 1]);
         CHECK_INT(t.mem.used, (size_t)live * BLOCK);
         CHECK_INT(t.held, t.mem.used + p.kept_bytes);
-        CHECK(p.kept_bytes <= LN_POOL_KEPT_MAX);
-        CHECK_INT(p.kept_bytes, round % 2 ? LN_POOL_KEPT_MAX : 0);
+        CHECK(p.kept_bytes <= LN_MEM_KEPT_MAX);
+        CHECK_INT(p.kept_bytes, round % 2 ? LN_MEM_KEPT_MAX : 0);
         for (int i = 0; i < live; i++) CHECK_INT(*(uint8_t *)block[i], 0xee);
         if (round < 5) continue;
         while (live > 0) ln_pool_give(&p, block[--live]);

@@ -14,7 +14,7 @@ void *ln_pool_take(ln_pool *p) {
 }
 
 void ln_pool_give(ln_pool *p, void *block) {
-    if (p->kept_bytes + p->bytes > LN_POOL_KEPT_MAX) {
+    if (p->kept_bytes + p->bytes > LN_MEM_KEPT_MAX) {
         ln_mem_free(p->mem, block, p->bytes);
         return;
     }

@@ -5,8 +5,6 @@
 
 #include "base/mem.h"
 
-enum { LN_POOL_KEPT_MAX = 4 << 20 }; /* bytes */
-
 typedef struct ln_pool {
     ln_mem *mem;
     size_t bytes; /* of a block, at least those of a pointer */

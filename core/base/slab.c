@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { LINE = 64, KEPT_MAX = 4 << 20 /* bytes of spare chunks */ };
+enum { LINE = 64 };
 
 void ln_slab_init(ln_slab *s, ln_mem *mem, size_t entry_bytes) {
     *s = (ln_slab){.mem = mem, .entry_bytes = entry_bytes, .roomy = LN_SLAB_NONE, .bare = LN_SLAB_NONE};
@@ -85,7 +85,7 @@ void ln_slab_give(ln_slab *s, uint32_t id) {
     s->live--;
     if (k->used) return;
     unlink_chunk(s, &s->roomy, c);
-    if ((s->spares + 1) * block_bytes(s) <= KEPT_MAX) {
+    if ((s->spares + 1) * block_bytes(s) <= LN_MEM_KEPT_MAX) {
         link_first(s, &s->spare, c);
         s->spares++;
         s->mem->used -= block_bytes(s);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { LINE = 64, SLOTS_MIN = 16, FIRST_ROWS = 8, KEPT_MAX = 4 << 20 /* bytes of a column that is used again */ };
+enum { LINE = 64, SLOTS_MIN = 16, FIRST_ROWS = 8 };
 
 void ln_column_init(ln_column *c, ln_mem *mem, size_t row_bytes) {
     *c = (ln_column){.mem = mem, .row_bytes = row_bytes};
@@ -40,9 +40,12 @@ size_t ln_column_bytes(const ln_column *c) {
     return bytes;
 }
 
+/* Are its rows few enough to be kept for the slice that comes next? */
+static int is_kept(const ln_column *c) { return c->chunks * block_bytes(c, LN_COLUMN_CHUNK) <= LN_MEM_KEPT_MAX; }
+
 void ln_column_clear(ln_column *c) {
     size_t used = (c->rows + LN_COLUMN_CHUNK - 1) / LN_COLUMN_CHUNK;
-    free_chunks(c, c->chunks * block_bytes(c, LN_COLUMN_CHUNK) <= KEPT_MAX ? 2 * used + 1 : 1);
+    free_chunks(c, is_kept(c) ? 2 * used + 1 : 1);
     if (c->slots / 8 > c->rows + SLOTS_MIN) free_index(c);
     else if (c->slots) memset(c->index, 0, c->slots * sizeof *c->index);
     c->rows = 0;
@@ -50,7 +53,7 @@ void ln_column_clear(ln_column *c) {
 
 void ln_column_passed(ln_column *c, uint32_t row) {
     size_t i = row / LN_COLUMN_CHUNK - 1;
-    if (i == 0 || c->chunks * block_bytes(c, LN_COLUMN_CHUNK) <= KEPT_MAX) return;
+    if (i == 0 || is_kept(c)) return;
     ln_mem_free(c->mem, c->chunk[i].block, bytes_of_chunk(c, i));
     c->chunk[i] = (ln_column_chunk){0};
 }

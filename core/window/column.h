@@ -18,10 +18,10 @@ typedef struct ln_column {
     ln_mem *mem;
     size_t row_bytes;
     uint32_t rows;
-    uint32_t
-        *index; /* a row's number, from 1 up, by the hash of its key's; open addressing, at most three quarters full */
-    uint32_t slots; /* a power of two, or 0 */
-    int shift;      /* 32 - log2(slots) */
+    uint32_t *index; /* a row's number, from 1 up, by the hash of its key's; open addressing, at most three quarters
+                        full */
+    uint32_t slots;  /* a power of two, or 0 */
+    int shift;       /* 32 - log2(slots) */
     ln_column_chunk *chunk;
     size_t chunks, chunk_cap;
     uint32_t first_rows; /* rows that the first chunk holds: it grows until it is as large as the others */

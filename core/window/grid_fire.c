@@ -1,5 +1,4 @@
 /* Fires the windows of a grid, and keeps front and back as grid.h tells. */
-#include "base/assert.h"
 #include "window/state.h"
 
 #include <string.h>
@@ -211,13 +210,12 @@ static int pass_rows(ln_engine *e) {
     ln_grid *g = &e->grid;
     ln_slice *s = ln_grid_slice(g, 0);
     while (g->row < s->column.rows) {
-        uint32_t row = g->row++;
-        uint8_t *run = run_of(e, s, row);
-        ln_key *key = ln_keys_at(&e->keys, ln_column_key(&s->column, row));
+        uint8_t *run = run_of(e, s, g->row);
+        ln_key *key = ln_keys_at(&e->keys, ln_column_key(&s->column, g->row));
         if (show(e, key, run, NULL) < 0) return -1;
         if (!e->states.plain) ln_states_clear(&e->states, &e->tally, run);
         let_go(e, key);
-        if (g->row % LN_COLUMN_CHUNK == 0) ln_column_passed(&s->column, g->row);
+        if (++g->row % LN_COLUMN_CHUNK == 0) ln_column_passed(&s->column, g->row);
         if (ln_engine_worked(e)) return 0;
     }
     return 1;
@@ -326,9 +324,12 @@ int ln_grid_advance(ln_engine *e) {
 
 void ln_grid_free(ln_engine *e) {
     ln_grid *g = &e->grid;
-    while (g->slices.count) {
+    int under_way = g->stage == LN_GRID_DROP || (g->stage == LN_GRID_PASS && !g->hopping);
+    uint32_t row = under_way ? g->row : 0; /* the rows before it are done with, and their memory may be gone */
+    for (; g->slices.count; row = 0) {
         const ln_slice *s = ln_grid_slice(g, 0);
-        for (uint32_t row = 0; row < s->column.rows; row++) ln_states_clear(&e->states, &e->tally, run_of(e, s, row));
+        for (; !e->states.plain && row < s->column.rows; row++)
+            ln_states_clear(&e->states, &e->tally, run_of(e, s, row));
         drop_first(e);
     }
     for (uint32_t id = 0; g->hopping && (id = ln_keys_next(&e->keys, id)) != LN_KEY_NONE; id++)

@@ -1,8 +1,5 @@
 /* Puts records into their slices: a run of rows at a time, of which none makes a window complete. */
-#include "base/assert.h"
 #include "window/state.h"
-
-#include <string.h>
 
 enum { RUN = 64 }; /* rows looked up before the first of them is added: their memory is fetched side by side */
 
@@ -10,11 +7,15 @@ enum { RUN = 64 }; /* rows looked up before the first of them is added: their me
 
 static inline int holds(const ln_slice *s, int64_t t_us) { return s && s->start_us <= t_us && t_us < s->end_us; }
 
+/* Where the slice that a time lies in begins, not cut to the range of time. */
+static __int128 slice_start(const ln_engine *e, int64_t t_us) {
+    return ln_grid_floor(t_us, e->plan.slice_us, e->plan.offset_us % e->plan.slice_us);
+}
+
 /* The slice that a time lies in; NULL where nothing has come there. *at is where it is or belongs. */
 static ln_slice *find_slice(ln_engine *e, int64_t t_us, uint32_t *at) {
-    int64_t width_us = e->plan.slice_us;
-    __int128 start = ln_grid_floor(t_us, width_us, e->plan.offset_us % width_us);
-    return ln_cells_find(&e->grid.slices, ln_time_clamp(start), ln_time_clamp(start + width_us), at);
+    __int128 start = slice_start(e, t_us);
+    return ln_cells_find(&e->grid.slices, ln_time_clamp(start), ln_time_clamp(start + e->plan.slice_us), at);
 }
 
 /* One of the slices used last that this time lies in, or NULL. */
@@ -52,7 +53,7 @@ void ln_grid_retire(ln_engine *e, ln_slice *s) {
     ln_column_clear(&s->column);
     for (int i = 0; i < 2; i++) {
         size_t bytes = sizeof *s + ln_column_bytes(&s->column);
-        if (g->spare[i] || bytes > LN_POOL_KEPT_MAX) continue;
+        if (g->spare[i] || bytes > LN_MEM_KEPT_MAX) continue;
         g->spare[i] = s;
         e->mem.used -= bytes;
         return;
@@ -62,12 +63,11 @@ void ln_grid_retire(ln_engine *e, ln_slice *s) {
 }
 
 static ln_slice *open_slice(ln_engine *e, int64_t t_us, uint32_t at) {
-    int64_t width_us = e->plan.slice_us;
-    __int128 start = ln_grid_floor(t_us, width_us, e->plan.offset_us % width_us);
+    __int128 start = slice_start(e, t_us);
     ln_slice *s = new_slice(e);
     if (!s) return NULL;
     s->start_us = ln_time_clamp(start);
-    s->end_us = ln_time_clamp(start + width_us);
+    s->end_us = ln_time_clamp(start + e->plan.slice_us);
     s->first_end_us = ln_time_clamp(e->join.first_us + e->plan.size_us);
     if (ln_cells_insert(&e->grid.slices, &e->mem, at, (ln_span *)(void *)s) == 0) return s;
     ln_grid_retire(e, s);
@@ -90,13 +90,13 @@ static uint32_t windows_past(const ln_engine *e) {
 static int shares_window(const ln_engine *e, uint32_t key, int64_t t_us) {
     const ln_plan *p = &e->plan;
     const ln_grid *g = &e->grid;
-    __int128 width = p->slice_us, start = ln_grid_floor(t_us, p->slice_us, p->offset_us % p->slice_us);
+    __int128 start = slice_start(e, t_us);
     for (uint32_t i = 0; i < g->slices.count; i++) {
         const ln_slice *s = ln_grid_slice(g, i);
         __int128 other = ln_grid_start(e, s), a = other < start ? other : start, b = other < start ? start : other;
         __int128 into = (a - p->offset_us) % p->hop_us;
         if (into < 0) into += p->hop_us;
-        if (b + width <= a - into + p->size_us && ln_column_find(&s->column, key) != LN_COLUMN_NONE) return 1;
+        if (b + p->slice_us <= a - into + p->size_us && ln_column_find(&s->column, key) != LN_COLUMN_NONE) return 1;
     }
     return 0;
 }

@@ -74,11 +74,7 @@ static inline uint32_t ln_keys_next(const ln_keys *k, uint32_t id) { return ln_s
 static inline size_t ln_keys_count(const ln_keys *k) { return k->slab.live; }
 static inline size_t ln_keys_live(const ln_keys *k) { return k->slab.live - k->resting; }
 
-/* Fetches, ahead of time, what a search for this hash will read first. */
-static inline void ln_keys_prefetch(const ln_keys *k, uint32_t hash) {
-    if (k->slots) __builtin_prefetch(&k->slot[hash & (k->slots - 1)]);
-}
-/* The key that such a search would look at first, LN_KEY_NONE for none: a guess, to fetch it. */
+/* The key that a search for this hash would look at first, LN_KEY_NONE for none: a guess, to fetch it ahead. */
 static inline uint32_t ln_keys_likely(const ln_keys *k, uint32_t hash) {
     return k->slots ? k->slot[hash & (k->slots - 1)] - 1 : LN_KEY_NONE;
 }

@@ -20,9 +20,8 @@ static int is_late(const ln_engine *e, const ln_cell_key *key, uint32_t first, u
 
 /* The window's start moves: it is another window from now on, and the one it was is absorbed. */
 static int rename_start(ln_engine *e, ln_cell *c, int64_t start_us) {
-    if (c->shown) {
-        if (ln_rare_absorb(ln_cell_rare(e, c), &e->mem, &ln_cell_rare(e, c)->last) < 0) return -1;
-    }
+    ln_rare *r = ln_cell_rare(e, c);
+    if (c->shown && ln_rare_absorb(r, &e->mem, &r->last) < 0) return -1;
     c->start_us = start_us;
     c->index = 0;
     c->shown = c->last_final = 0;
