@@ -15,7 +15,7 @@ static void put_pipeline(ln_buf *into, const ln_pane_shape *shape) {
     ln_pack_put_text(into, shape->pipeline, shape->pipeline_len);
 }
 
-/* ---- panes: written through a pointer into room made for the whole (13 ns a pane against 45 piece by piece) ------ */
+/* ---- panes: written through a pointer, into room made for the whole ---------------------------------------------- */
 
 /* Bytes that are msgpack already. */
 #define WRITE_PACKED(to, bytes) ((uint8_t *)memcpy(to, bytes, sizeof(bytes) - 1) + sizeof(bytes) - 1)
@@ -29,7 +29,7 @@ static size_t room_of(const ln_pane_shape *shape, const ln_pane *pane) {
     return room;
 }
 
-/* Names and keys are short: copying them without a call saves a pane of five texts 12 ns. */
+/* Names and keys are short: copying them without a call saves a pane of five texts 2 ns. */
 static inline uint8_t *write_bytes(uint8_t *to, const void *bytes, size_t len) {
     const uint8_t *from = bytes;
     if (len > 16) {

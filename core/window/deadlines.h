@@ -3,7 +3,7 @@
  * firing costs a step per window and not a heap operation. Where every window has an end of its own, as sessions
  * do, those that are near lie in a wheel: a ring of slots, each some width of time, whose cells go into buckets
  * when W comes into it. Either way a cell whose end has grown stays where it is until it is due, and is filed anew
- * then (measured for sessions: 30 ns a record against 75 with the heap alone). */
+ * then (sessions of the bench: 126 ns a record in all, against 165 with the heap alone). */
 #ifndef LN_WINDOW_DEADLINES_H
 #define LN_WINDOW_DEADLINES_H
 

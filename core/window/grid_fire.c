@@ -104,25 +104,6 @@ static int unlink_keys(ln_engine *e) {
     return 1;
 }
 
-enum { AHEAD = 16 }; /* rows, or numbers of keys, whose memory is fetched while others are worked on: 40 ns a pane */
-
-static inline void fetch(const void *p, size_t bytes) {
-    for (size_t at = 0; at < bytes; at += 64) __builtin_prefetch((const char *)p + at);
-}
-
-/* Fetches the key of a row that is some rows ahead. */
-static inline void fetch_key(const ln_engine *e, const ln_slice *s, uint32_t row) {
-    if (row < s->column.rows) fetch(ln_keys_at(&e->keys, ln_column_key(&s->column, row)), e->keys.slab.entry_bytes);
-}
-
-/* Fetches the first row of a key that is some numbers ahead. */
-static inline void fetch_front(const ln_engine *e, uint32_t id) {
-    const ln_hop_key *key;
-    if (id / LN_SLAB_CHUNK >= e->keys.slab.chunks || !ln_slab_holds(&e->keys.slab, id)) return;
-    key = hop_key(e, id);
-    if (key->first) fetch(hop_row(key->first, key->first_row), e->grid.row_bytes);
-}
-
 /* The slices of the window, from the last to the first: each row takes the key's next one, and comes before it. */
 static int flip(ln_engine *e) {
     ln_grid *g = &e->grid;
@@ -132,7 +113,6 @@ static int flip(ln_engine *e) {
             uint32_t row = g->row++;
             ln_hop_row *own = hop_row(s, row);
             ln_hop_key *key = hop_key(e, own->key);
-            fetch_key(e, s, row + AHEAD);
             own->next = key->first;
             own->next_row = key->first_row;
             key->first = s;
@@ -159,7 +139,6 @@ static int fold(ln_engine *e) {
         while (g->row < s->column.rows) {
             uint32_t row = g->row++;
             ln_hop_key *key = hop_key(e, hop_row(s, row)->key);
-            fetch_key(e, s, row + AHEAD);
             key->back_rows++;
             if (ln_states_take(&e->states, &e->tally, key->back, run_of(e, s, row)) < 0)
                 return ln_engine_fail(e, LN_ENOMEM, "a firing");
@@ -198,7 +177,6 @@ static int pass_keys(ln_engine *e) {
     ln_grid *g = &e->grid;
     for (uint32_t id = g->row; (id = ln_keys_next(&e->keys, id)) != LN_KEY_NONE; id++) {
         g->row = id + 1;
-        fetch_front(e, id + AHEAD);
         if (show_key(e, hop_key(e, id)) < 0) return -1;
         if (ln_engine_worked(e)) return 0;
     }
@@ -236,7 +214,6 @@ static int drop(ln_engine *e) {
             uint32_t row = g->row++;
             const ln_hop_row *own = hop_row(s, row);
             ln_hop_key *key = hop_key(e, own->key);
-            fetch_key(e, s, row + AHEAD);
             if (key->first == s) {
                 key->first = own->next;
                 key->first_row = own->next_row;

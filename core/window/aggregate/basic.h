@@ -1,5 +1,5 @@
 /* The states of count, sum, avg, min and max, and how they take a value: here, so that the loop over rows has them in
- * its own body (a call for each of four aggregates cost a record 10 ns). They are packed: a window of a million keys
+ * its own body (a call for each of four aggregates cost a record 4.5 ns). They are packed: a window of a million keys
  * pays for each byte a million times. */
 #ifndef LN_WINDOW_AGGREGATE_BASIC_H
 #define LN_WINDOW_AGGREGATE_BASIC_H
@@ -63,21 +63,8 @@ static inline double ln_as_double(uint64_t bits) {
     return d;
 }
 
-/* Whole numbers and doubles by turns, as scripts compute them: which comes next no processor foresees, so both parts
- * are added to, one of them nothing (5 ns a value less than with a branch). */
-static inline void ln_sum_add_either(ln_sum *a, const ln_value *v) {
-    uint64_t is_double = ln_mask(v->type == LN_DOUBLE);
-    ln_sum_add_whole(a, (int64_t)(v->u & ~is_double));
-    ln_sum_add_double(a, ln_as_double(v->u & is_double));
-    a->doubles |= is_double & 1;
-}
-
 /* 0 where the value is no number. */
 static inline int ln_sum_add(ln_sum *a, const ln_value *v) {
-    if (a->doubles && (a->low | (uint64_t)a->high) && (v->type == LN_INT || v->type == LN_DOUBLE)) {
-        ln_sum_add_either(a, v);
-        return 1;
-    }
     if (v->type == LN_DOUBLE) {
         a->doubles = 1;
         ln_sum_add_double(a, v->d);
@@ -101,7 +88,8 @@ static inline int ln_best_is_near(const ln_value *v) {
     return (v->type == LN_DOUBLE) | ((v->type == LN_INT) & (v->u + (UINT64_C(1) << 53) <= UINT64_C(1) << 54));
 }
 
-/* Two of those, compared as doubles, without a branch on what they are or which is better: see ln_sum_add_either. */
+/* Two of those, compared as doubles, without a branch on what they are or which is better: where scripts compute
+ * values, whole numbers and others come by turns that no processor foresees (2.4 ns a record with a min and a max). */
 static inline void ln_best_offer_near(ln_best *b, const ln_value *best, const ln_value *v, int sign) {
     uint64_t x_is_double = ln_mask(best->type == LN_DOUBLE), y_is_double = ln_mask(v->type == LN_DOUBLE), better;
     double xi = (double)best->i, yi = (double)v->i, x, y;
