@@ -7,17 +7,7 @@ local socket = require "socket"
 local EARLY = server.script(server.EARLY)
 local TCP = "--in tcp://127.0.0.1:0 "
 
-local running
-local function start(...)
-  running = server.start(...)
-  return running
-end
-after_each(function()
-  if running then running:clear() end
-  running = nil
-end)
-
-local function record(t, k) return ('{"t":%d,"k":"%s"}\n'):format(t, k) end
+local start, record = server.starter(after_each), server.record
 
 local function is_closed(client)
   client:settimeout(5)
@@ -47,8 +37,6 @@ describe("connections", function()
       local r = s:stop()
       assert.equal(3, r.server.connections_opened)
       assert.is_true(r.server.connections_refused >= 1)
-      s:clear()
-      running = nil
     end
   end)
 

@@ -7,17 +7,7 @@ local unix = require "socket.unix"
 local EARLY = server.script(server.EARLY)
 local TCP = "--in tcp://127.0.0.1:0 "
 
-local running
-local function start(...)
-  running = server.start(...)
-  return running
-end
-after_each(function()
-  if running then running:clear() end
-  running = nil
-end)
-
-local function record(t, k) return ('{"t":%d,"k":"%s"}\n'):format(t, k) end
+local start, record = server.starter(after_each), server.record
 
 describe("a signal", function()
   it("completes nothing that the watermark has not, unless told", function()

@@ -8,11 +8,8 @@ local TCP = "--in tcp://127.0.0.1:0 "
 -- How long a sink stops reading; LUNETTE_LONG in the environment asks for the long form.
 local STALL = os.getenv "LUNETTE_LONG" and 31 or 2
 
-local running, listening
-local function start(...)
-  running = server.start(...)
-  return running
-end
+local start, record = server.starter(after_each), server.record
+local listening
 
 -- A socket of our own for a sink to connect to, on that port or any; and the port.
 local function listen(port)
@@ -22,12 +19,9 @@ local function listen(port)
 end
 
 after_each(function()
-  if running then running:clear() end
   if listening then listening:close() end
-  running, listening = nil, nil
+  listening = nil
 end)
-
-local function record(t, k) return ('{"t":%d,"k":"%s"}\n'):format(t, k) end
 
 -- Writes a file of n records of one key, a millisecond apart, and sends it from a process of its own.
 local function load_of(s, n, k)

@@ -6,17 +6,7 @@ local socket = require "socket"
 local EARLY = server.script(server.EARLY)
 local TCP = "--in tcp://127.0.0.1:0"
 
-local running
-local function start(...)
-  running = server.start(...)
-  return running
-end
-after_each(function()
-  if running then running:clear() end
-  running = nil
-end)
-
-local function record(t, k) return ('{"t":%d,"k":"%s"}\n'):format(t, k) end
+local start, record = server.starter(after_each), server.record
 -- The same in msgpack, for t below 65536.
 local function packed(t, k)
   return "\130\161t\205" .. string.char(math.floor(t / 256), t % 256) .. "\161k" .. string.char(160 + #k) .. k

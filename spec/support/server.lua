@@ -149,4 +149,21 @@ function Server:clear()
   shell.remove(self.folder)
 end
 
+--- As `start`, for specs of one server at a time: it is cleared after each test.
+function M.starter(after_each)
+  local running
+  after_each(function()
+    if running then running:clear() end
+    running = nil
+  end)
+  return function(...)
+    if running then running:clear() end
+    running = M.start(...)
+    return running
+  end
+end
+
+--- A record of key k at t, as a line.
+function M.record(t, k) return ('{"t":%d,"k":"%s"}\n'):format(t, k) end
+
 return M
