@@ -220,4 +220,20 @@ describe("a sink that listens", function()
     assert.is_true(r.server.panes_lost > 0 and #got < #panes)
     assert.truthy(r.words:find("is too slow, and is cut; panes lost: ", 1, true), r.words)
   end)
+
+  it("takes subscribers again when there are descriptors again", function()
+    local s = start(EARLY, TCP .. "--out 'unix:out.sock?listen'", "ulimit -n 24;")
+    local many = {}
+    for i = 1, 24 do many[i] = s:connect "out.sock" end
+    s:said "no subscriber can be taken for now: Too many open files"
+    for _, client in ipairs(many) do client:close() end
+    local last = s:connect "out.sock"
+    local c = s:connect()
+    server.wait(function()
+      c:send(record(1, "a"))
+      last:settimeout(0.1)
+      return last:receive "*l"
+    end, "a pane")
+    assert.equal(0, s:stop().code)
+  end)
 end)

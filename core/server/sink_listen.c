@@ -14,12 +14,15 @@
 
 enum { SUBSCRIBERS_MAX = 256 };
 
+static const double RETRY_S = 0.25;
+
 typedef struct subscriber subscriber;
 
 typedef struct listening {
     ln_sink_end end; /* first: one is the other */
     int fd;
     ev_io acceptable;
+    ev_timer retry; /* while descriptors are short */
     subscriber *subscribers;
     uint32_t count;
     char path[sizeof(((struct sockaddr_un *)NULL)->sun_path)]; /* to be removed at the end; "" */
@@ -116,9 +119,23 @@ static void on_acceptable(struct ev_loop *loop, ev_io *watcher, int events) {
     ln_peer peer = {0};
     socklen_t len = sizeof peer;
     int fd = accept4(l->fd, &peer.any, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    (void)loop, (void)events;
-    if (fd >= 0) welcome(l, fd, &peer, len);
+    (void)events;
+    if (fd >= 0) {
+        welcome(l, fd, &peer, len);
+    } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+        ln_log_note(l->end.server->log, LN_LOG_ERROR, "%s: no subscriber can be taken for now: %s", l->bound,
+                    strerror(errno));
+        ev_io_stop(loop, watcher);
+        ev_timer_start(loop, &l->retry);
+    }
     forget_gone(l);
+}
+
+static void on_retry(struct ev_loop *loop, ev_timer *watcher, int events) {
+    listening *l = watcher->data;
+    (void)events;
+    ev_timer_set(watcher, RETRY_S, 0);
+    ev_io_start(loop, &l->acceptable);
 }
 
 static enum ln_write listen_take(ln_sink_end *s, const uint8_t *bytes, size_t len, size_t *taken) {
@@ -154,6 +171,7 @@ static int listen_close(ln_sink_end *s) {
     for (subscriber *u = l->subscribers; u; u = u->next) leave(u, "the run is over", 0);
     forget_gone(l);
     ev_io_stop(s->server->loop, &l->acceptable);
+    ev_timer_stop(s->server->loop, &l->retry);
     close(l->fd);
     if (*l->path) unlink(l->path);
     free(l);
@@ -174,7 +192,8 @@ ln_sink_end *ln_sink_listen(ln_server *server, const char *name, const lunette_a
     l->end = (ln_sink_end){.kind = &LISTENS, .server = server, .name = name};
     if (a->kind == LUNETTE_ADDRESS_UNIX) snprintf(l->path, sizeof l->path, "%.107s", a->host);
     ev_io_init(&l->acceptable, on_acceptable, l->fd, EV_READ);
-    l->acceptable.data = l;
+    ev_timer_init(&l->retry, on_retry, RETRY_S, 0);
+    l->acceptable.data = l->retry.data = l;
     ev_io_start(server->loop, &l->acceptable);
     ln_log_say(server->log, LN_LOG_INFO, "subscribers are served on %s", l->bound);
     return &l->end;
