@@ -10,6 +10,7 @@ local rooms = {
   egress = { "base", "window/pane.h" },
   host = { "base", "ingest", "window", "egress" },
   forward = { "base", "ingest/scan.h" },
+  ledger = { "base" },
   server = { "base/test.h", "base/test_random.h" }, -- its tests; both use what any C host can use
   cli = { "server" },
 }
@@ -22,6 +23,7 @@ local libraries = {
   ["xxhash.h"] = { "base", "ingest", "window" },
   ["msgpack.h"] = { "base", "ingest", "egress", "forward" },
   ["sodium.h"] = { "forward" },
+  ["lmdb.h"] = { "ledger" },
   ["zlib.h"] = { "forward" },
 }
 
