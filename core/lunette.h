@@ -119,7 +119,8 @@ enum lunette_address_kind {
     LUNETTE_ADDRESS_NULL,     /* "null:": reads as empty, swallows what is written */
     LUNETTE_ADDRESS_UNIX,     /* unix:PATH */
     LUNETTE_ADDRESS_TCP,      /* tcp://HOST:PORT */
-    LUNETTE_ADDRESS_UDP       /* udp://HOST:PORT, sources alone */
+    LUNETTE_ADDRESS_UDP,      /* udp://HOST:PORT, sources alone */
+    LUNETTE_ADDRESS_FORWARD   /* forward://HOST:PORT, Fluent Forward */
 };
 enum lunette_address_use { LUNETTE_USE_SOURCE = 0, LUNETTE_USE_SINK };
 
@@ -128,8 +129,10 @@ typedef struct lunette_address {
     int use;            /* enum lunette_address_use */
     int listen;         /* a sink that serves subscribers: ?listen */
     uint16_t port;      /* 0: any that is free */
-    const char *scheme; /* "tcp", "udp", "unix" or "" */
+    int gzip;           /* of a forward sink: ?gzip */
+    const char *scheme; /* "tcp", "udp", "forward", "unix" or "" */
     char host[256];     /* without brackets; for unix: the path of the socket */
+    char tag[128];      /* of a forward sink: ?tag=TAG; "" where it has none */
     char problem[256];  /* what is wrong, and how to mend it; "" where nothing is */
 } lunette_address;
 

@@ -9,6 +9,10 @@ ln_reader *ln_reader_beside(ln_reader *first, uint64_t source);
 /* After an error: what is left of the input as one malformed row, once; later, and before any error, no rows. For
  * streams that are one message each (a datagram), where nothing else is lost with it. */
 int ln_reader_rest(ln_reader *r, const ln_batch **batch);
+/* The reader's stream is in this format, whatever its first byte looks like; before anything has come. */
+void ln_reader_speak(ln_reader *r, int format);
+/* The limits that records of the reader must keep to. */
+const ln_limits *ln_reader_limits(const ln_reader *r);
 /* Gives back the room that is not in use: for a stream that is silent. The last batch is gone. */
 void ln_reader_trim(ln_reader *r);
 

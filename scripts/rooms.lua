@@ -11,7 +11,7 @@ local rooms = {
   host = { "base", "ingest", "window", "egress" },
   forward = { "base", "ingest/scan.h" },
   ledger = { "base" },
-  server = { "base/test.h", "base/test_random.h" }, -- its tests; both use what any C host can use
+  server = { "forward", "base/mem.h", "base/test.h", "base/test_random.h" }, -- else what any C host can use
   cli = { "server" },
 }
 

@@ -16,17 +16,19 @@ end
 before_each(clients.prepare)
 after_each(clients.clear)
 
-local function acknowledges(settings, client, pane)
-  local r = clients.listen(settings, client)
-  assert.same({ 0, pane or FIVE_NS, "acknowledged\n" }, { r.code, r.out, r.client })
-  assert.truthy(r.peer:find "\n5 records\n", r.peer)
+local function acknowledges(options, client, messages)
+  local r = clients.listen(options, client)
+  assert.same({ 0, FIVE_NS, "acknowledged\n", 0 }, { r.code, r.out, r.client, r.exit })
+  assert.same({ messages, messages, 0, 0 }, { r.server.forward_messages, r.server.forward_acknowledged,
+    r.server.forward_repeated, r.server.forward_denied })
 end
 
-local function denies(settings, client, why)
-  local r = clients.listen(settings, client)
+local function denies(options, client, why)
+  local r = clients.listen(options, client)
   assert.same({ 1, "" }, { r.code, r.out })
-  assert.truthy(r.peer:find(why, 1, true), r.peer)
-  assert.truthy(r.peer:find "\n0 records\n", r.peer)
+  assert.truthy(r.words:find(why, 1, true), r.words)
+  assert.equal(0, r.pipeline.read)
+  assert.truthy(r.server.forward_denied >= 1)
 end
 
 for _, name in ipairs { "fluent_org", "fluent_logger" } do
@@ -34,29 +36,29 @@ for _, name in ipairs { "fluent_org", "fluent_logger" } do
 
   describe(name .. " as a client", function()
     it("is understood in every mode, and told what has arrived", function()
-      for _, mode in ipairs { "Message", "PackedForward", "CompressedPackedForward" } do
-        acknowledges("", run .. mode)
-      end
-      if name == "fluent_org" then acknowledges("", run .. "Forward") end
+      acknowledges("", run .. "Message", 5)
+      acknowledges("", run .. "PackedForward", 1)
+      acknowledges("", run .. "CompressedPackedForward", 1)
+      if name == "fluent_org" then acknowledges("", run .. "Forward", 1) end
     end)
 
     it("is let in with the shared key, and with a user and his password", function()
-      acknowledges("key=secret", run .. "PackedForward secret")
-      acknowledges("key=secret user=ann:pass", run .. "PackedForward secret ann pass")
-      acknowledges("user=ann:pass", run .. "Message '' ann pass")
+      acknowledges(clients.key(), run .. "PackedForward secret", 1)
+      acknowledges(clients.key() .. clients.users(), run .. "PackedForward secret ann pass", 1)
+      acknowledges(clients.users(), run .. "Message '' ann pass", 5)
     end)
 
     it("is not let in with another key or password", function()
-      denies("key=secret", run .. "Message Secret", "closed: byte 0: shared key mismatch")
-      denies("key=secret user=ann:pass", run .. "Message secret ann word", "closed: byte 0: username/password mismatch")
-      denies("user=ann:pass", run .. "Message '' ann word", "closed: byte 0: username/password mismatch")
+      denies(clients.key(), run .. "Message Secret", "byte 0: shared key mismatch")
+      denies(clients.key() .. clients.users(), run .. "Message secret ann word", "byte 0: username/password mismatch")
+      denies(clients.users(), run .. "Message '' ann word", "byte 0: username/password mismatch")
     end)
 
     it("is not let in without a handshake where one is asked for", function()
-      for _, settings in ipairs { "key=secret", "user=ann:pass" } do
-        local r = clients.listen(settings, run .. "Message")
+      for _, options in ipairs { clients.key(), clients.users() } do
+        local r = clients.listen(options, run .. "Message")
         assert.equal("", r.out)
-        assert.truthy(r.peer:find("a PING must come first", 1, true), r.peer)
+        assert.truthy(r.words:find("a PING must come first", 1, true), r.words)
       end
     end)
   end)

@@ -37,6 +37,12 @@ enum option_code {
     OPTION_IDLE_TIMEOUT,
     OPTION_DRAIN_TIMEOUT,
     OPTION_QUEUE_BYTES,
+    OPTION_MESSAGE_BYTES,
+    OPTION_RECEIVE_BYTES,
+    OPTION_SHARED_KEY_FILE,
+    OPTION_USERS_FILE,
+    OPTION_SINK_KEY_FILE,
+    OPTION_SINK_USER_FILE,
     OPTION_HELP
 };
 
@@ -62,6 +68,12 @@ static const struct option RUN_OPTIONS[] = {
     {"idle-timeout", required_argument, NULL, OPTION_IDLE_TIMEOUT},
     {"drain-timeout", required_argument, NULL, OPTION_DRAIN_TIMEOUT},
     {"queue-bytes", required_argument, NULL, OPTION_QUEUE_BYTES},
+    {"message-bytes", required_argument, NULL, OPTION_MESSAGE_BYTES},
+    {"receive-bytes", required_argument, NULL, OPTION_RECEIVE_BYTES},
+    {"shared-key-file", required_argument, NULL, OPTION_SHARED_KEY_FILE},
+    {"users-file", required_argument, NULL, OPTION_USERS_FILE},
+    {"sink-key-file", required_argument, NULL, OPTION_SINK_KEY_FILE},
+    {"sink-user-file", required_argument, NULL, OPTION_SINK_USER_FILE},
     {"traceback", no_argument, NULL, OPTION_TRACEBACK},
     {"help", no_argument, NULL, OPTION_HELP},
     {NULL, 0, NULL, 0},
@@ -118,7 +130,7 @@ static int point_to_help(enum ln_cli_command command) {
 /* ---- what getopt refuses --------------------------------------------------------------------------------------- */
 
 static int refuse_unknown(enum ln_cli_command command, const char *given) {
-    const char *known[32], *near;
+    const char *known[64], *near;
     char name[64];
     size_t count = 0;
     const struct option *o = COMMANDS[command].options;
@@ -251,6 +263,17 @@ static int parse_log_format(const char *text, int *format) {
     return LN_EXIT_USAGE;
 }
 
+static int take_forward_option(ln_cli_options *o, int code) {
+    switch (code) {
+    case OPTION_MESSAGE_BYTES: return parse_bytes("message-bytes", optarg, &o->message_bytes);
+    case OPTION_RECEIVE_BYTES: return parse_bytes("receive-bytes", optarg, &o->receive_bytes);
+    case OPTION_SHARED_KEY_FILE: o->shared_key_file = optarg; return 0;
+    case OPTION_USERS_FILE: o->users_file = optarg; return 0;
+    case OPTION_SINK_KEY_FILE: o->sink_key_file = optarg; return 0;
+    default: o->sink_user_file = optarg; return 0;
+    }
+}
+
 static int take_server_option(ln_cli_options *o, int code) {
     switch (code) {
     case OPTION_INSECURE: o->insecure = 1; return 0;
@@ -262,7 +285,8 @@ static int take_server_option(ln_cli_options *o, int code) {
     case OPTION_RECORD_TIMEOUT: return parse_duration("record-timeout", optarg, &o->record_timeout_us);
     case OPTION_IDLE_TIMEOUT: return parse_duration("idle-timeout", optarg, &o->idle_timeout_us);
     case OPTION_DRAIN_TIMEOUT: return parse_duration("drain-timeout", optarg, &o->drain_timeout_us);
-    default: return parse_bytes("queue-bytes", optarg, &o->queue_bytes);
+    case OPTION_QUEUE_BYTES: return parse_bytes("queue-bytes", optarg, &o->queue_bytes);
+    default: return take_forward_option(o, code);
     }
 }
 
@@ -319,7 +343,9 @@ int ln_cli_options_parse(ln_cli_options *o, enum ln_cli_command command, int arg
                           .record_timeout_us = 30 * S,
                           .idle_timeout_us = 3600 * S,
                           .drain_timeout_us = 20 * S,
-                          .queue_bytes = 1 << 20};
+                          .queue_bytes = 1 << 20,
+                          .message_bytes = 16 << 20,
+                          .receive_bytes = 256 << 20};
     o->params = calloc(most, sizeof *o->params);
     o->words = calloc(most, sizeof *o->words);
     o->inputs = calloc(most, sizeof *o->inputs);

@@ -193,7 +193,13 @@ int ln_cli_run(const ln_cli_options *o) {
                          .frame_timeout_us = o->record_timeout_us,
                          .idle_timeout_us = o->idle_timeout_us,
                          .drain_timeout_us = o->drain_timeout_us,
-                         .queue_bytes = o->queue_bytes}};
+                         .queue_bytes = o->queue_bytes,
+                         .message_bytes = o->message_bytes,
+                         .receive_bytes = o->receive_bytes,
+                         .shared_key_file = o->shared_key_file,
+                         .users_file = o->users_file,
+                         .sink_key_file = o->sink_key_file,
+                         .sink_user_file = o->sink_user_file}};
     ln_problem ignored;
     int rc;
     if (!r.host) {

@@ -9,12 +9,42 @@ enum { UNIX_PATH_MAX = 107 }; /* bytes that a socket's name can have */
 /* Writes what is wrong, and how to mend it; -1. */
 #define refuse(a, ...) (snprintf((a)->problem, sizeof(a)->problem, __VA_ARGS__), -1)
 
-/* What stands before the `?` that ends an address of a socket; `?listen` is the one word there is. */
+/* The words after the `?` of a sink for Fluent Forward: `tag=TAG`, `gzip`, with `&` between them. */
+static int read_forward_words(lunette_address *a, const char *words) {
+    for (size_t len; *words; words += len + (words[len] == '&')) {
+        size_t tag_bytes;
+        len = strcspn(words, "&");
+        if (len == 4 && !memcmp(words, "gzip", 4)) {
+            a->gzip = 1;
+            continue;
+        }
+        if (len < 4 || memcmp(words, "tag=", 4) != 0)
+            return refuse(a, "?%.*s is unknown: the words after ? are tag=TAG and gzip, with & between them",
+                          (int)(len < 60 ? len : 60), words);
+        tag_bytes = len - 4;
+        if (!tag_bytes || tag_bytes >= sizeof a->tag)
+            return refuse(a, "a tag has 1 to %zu characters: write ?tag=TAG", sizeof a->tag - 1);
+        memcpy(a->tag, words + 4, tag_bytes);
+        a->tag[tag_bytes] = '\0';
+        for (const char *c = a->tag; *c; c++)
+            if (*c <= ' ' || *c > '~' || *c == '/' || *c == '\\')
+                return refuse(a, "a tag is of printable ASCII characters, without spaces and slashes");
+        if (strspn(a->tag, ".") == tag_bytes) return refuse(a, "a tag of dots alone is none");
+    }
+    return 0;
+}
+
+/* What stands before the `?` that ends an address of a socket; `?listen` is the one word there is, but for Fluent
+ * Forward. */
 static int read_query(lunette_address *a, const char *text, size_t *len) {
-    const char *query = strrchr(text, '?');
+    const char *query = a->kind == LUNETTE_ADDRESS_FORWARD ? strchr(text, '?') : strrchr(text, '?');
     *len = strlen(text);
     if (!query) return 0;
     *len = (size_t)(query - text);
+    if (a->kind == LUNETTE_ADDRESS_FORWARD) {
+        if (a->use == LUNETTE_USE_SINK) return read_forward_words(a, query + 1);
+        return refuse(a, "%.60s is unknown: nothing stands behind the port of a forward:// source", query);
+    }
     if (strcmp(query, "?listen") != 0)
         return refuse(a, "%.60s is unknown: the one word after ? is listen, for a sink that serves subscribers", query);
     if (a->use == LUNETTE_USE_SOURCE) return refuse(a, "a source always listens: leave ?listen out");
@@ -84,7 +114,7 @@ static int read_scheme(lunette_address *a, const char *text, size_t scheme, cons
     static const struct {
         const char *name;
         int kind;
-    } known[] = {{"tcp", LUNETTE_ADDRESS_TCP}, {"udp", LUNETTE_ADDRESS_UDP}};
+    } known[] = {{"tcp", LUNETTE_ADDRESS_TCP}, {"udp", LUNETTE_ADDRESS_UDP}, {"forward", LUNETTE_ADDRESS_FORWARD}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (strlen(known[i].name) != scheme || memcmp(known[i].name, text, scheme) != 0) continue;
         a->scheme = known[i].name;
@@ -95,8 +125,8 @@ static int read_scheme(lunette_address *a, const char *text, size_t scheme, cons
         return read_inet(a, rest + 2);
     }
     return refuse(a,
-                  "%.*s: is unknown: the kinds are tcp://HOST:PORT, unix:PATH%s, null:, - and paths (one with a "
-                  "colon is written ./%.100s)",
+                  "%.*s: is unknown: the kinds are tcp://HOST:PORT, forward://HOST:PORT, unix:PATH%s, null:, - and paths "
+                  "(one with a colon is written ./%.80s)",
                   (int)scheme, text, a->use == LUNETTE_USE_SOURCE ? ", udp://HOST:PORT" : "", text);
 }
 
@@ -115,7 +145,7 @@ int lunette_address_parse(lunette_address *a, const char *text, int use) {
         return read_unix(a, rest);
     }
     if (!strncmp(rest, "//", 2) || (scheme == 3 && (!memcmp(text, "tcp", 3) || !memcmp(text, "udp", 3))) ||
-        (scheme == 4 && !memcmp(text, "null", 4)))
+        (scheme == 4 && !memcmp(text, "null", 4)) || (scheme == 7 && !memcmp(text, "forward", 7)))
         return read_scheme(a, text, scheme, rest);
     return 0;
 }

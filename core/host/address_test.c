@@ -30,7 +30,27 @@ static void kinds(void) {
     good("tcp://localhost:65535", LUNETTE_USE_SINK, LUNETTE_ADDRESS_TCP, "localhost", 65535, 0);
     good("tcp://[::1]:7000?listen", LUNETTE_USE_SINK, LUNETTE_ADDRESS_TCP, "::1", 7000, 1);
     good("tcp://127.0.0.1:0?listen", LUNETTE_USE_SINK, LUNETTE_ADDRESS_TCP, "127.0.0.1", 0, 1);
+    good("forward://[::1]:24224", LUNETTE_USE_SOURCE, LUNETTE_ADDRESS_FORWARD, "::1", 24224, 0);
     good("udp://[fe80::1]:9", LUNETTE_USE_SOURCE, LUNETTE_ADDRESS_UDP, "fe80::1", 9, 0);
+}
+
+static void words_of_a_forward_sink(void) {
+    lunette_address a;
+    CHECK_INT(lunette_address_parse(&a, "forward://a:1?tag=panes.x&gzip", LUNETTE_USE_SINK), 0);
+    CHECK_TEXT(a.tag, "panes.x");
+    CHECK_INT(a.gzip, 1);
+    CHECK_INT(a.port, 1);
+    CHECK_INT(lunette_address_parse(&a, "forward://a:1", LUNETTE_USE_SINK), 0);
+    CHECK_TEXT(a.tag, "");
+    CHECK_INT(a.gzip, 0);
+    bad("forward://a:1?tag=", LUNETTE_USE_SINK, "a tag has 1 to 127 characters");
+    bad("forward://a:1?tag=a b", LUNETTE_USE_SINK, "printable ASCII");
+    bad("forward://a:1?tag=../x", LUNETTE_USE_SINK, "without spaces and slashes");
+    bad("forward://a:1?zip", LUNETTE_USE_SINK, "?zip is unknown: the words after ? are tag=TAG and gzip");
+    bad("forward://a:1?listen", LUNETTE_USE_SINK, "?listen is unknown");
+    bad("forward://a:1?tag=x", LUNETTE_USE_SOURCE, "nothing stands behind the port of a forward:// source");
+    bad("forward:a:1", LUNETTE_USE_SOURCE, "the // is missing: write forward://HOST:PORT");
+    bad("forward://a:0", LUNETTE_USE_SINK, "nobody listens on port 0");
 }
 
 static void mistakes(void) {
@@ -60,6 +80,7 @@ static void mistakes(void) {
 
 static const test_case cases[] = {
     {"kinds", kinds},
+    {"words of a forward sink", words_of_a_forward_sink},
     {"mistakes", mistakes},
 };
 TEST_MAIN(cases)

@@ -69,6 +69,13 @@ void ln_reader_delete(ln_reader *r) {
     ln_mem_free(mem, r, sizeof *r);
 }
 
+void ln_reader_speak(ln_reader *r, int format) {
+    r->format_stated = format;
+    ln_reader_restart(r);
+}
+
+const ln_limits *ln_reader_limits(const ln_reader *r) { return &r->limits; }
+
 int ln_reader_column(ln_reader *r, const char *path, size_t len) { return ln_table_column(r->table, path, len); }
 
 const ln_strings *ln_reader_strings(ln_reader *r, int column, uint32_t most, uint64_t seed) {

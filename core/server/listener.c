@@ -1,5 +1,6 @@
 /* Sources that are sockets: what listens for connections, and what is bound for datagrams. */
 #define _GNU_SOURCE
+#include "server/receive.h"
 #include "server/state.h"
 
 #include <errno.h>
@@ -13,6 +14,7 @@ enum { ACCEPTS_MAX = 64 }; /* connections taken in one go */
 struct ln_listener {
     ln_server *server;
     ln_listener *next;
+    const ln_codec *codec;
     int fd;             /* -1: it is that of `datagrams` */
     ln_feed *datagrams; /* NULL: connections are accepted */
     ev_io acceptable;
@@ -29,7 +31,7 @@ static void on_acceptable(struct ev_loop *loop, ev_io *watcher, int events) {
         socklen_t len = sizeof peer;
         int fd = accept4(l->fd, &peer.any, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd >= 0) {
-            ln_connection_open(l->server, l->name, fd, &peer, len);
+            ln_connection_open(l->server, l->codec, l->name, fd, &peer, len);
             continue;
         }
         if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
@@ -45,9 +47,12 @@ static void on_acceptable(struct ev_loop *loop, ev_io *watcher, int events) {
 int ln_listeners_open(ln_server *s, const char *name, const lunette_address *a, ln_problem *problem) {
     ln_listener *l = calloc(1, sizeof *l), **at = &s->listeners;
     ln_problem inner;
+    int keyed;
     if (!l) return ln_problem_set(problem, "%s: memory is short", name);
     l->server = s;
-    l->fd = ln_socket_listen(a, s->options->insecure, l->name, &inner);
+    if (a->kind == LUNETTE_ADDRESS_FORWARD) l->codec = &ln_receive_codec;
+    keyed = l->codec && s->receive->config.shared_key;
+    l->fd = ln_socket_listen(a, s->options->insecure || keyed, l->name, &inner);
     if (l->fd < 0) {
         free(l);
         return ln_problem_set(problem, "%s: %s", name, inner.text);

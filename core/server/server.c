@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "server/server.h"
 
+#include "server/receive.h"
 #include "server/state.h"
 
 #include <errno.h>
@@ -31,6 +32,8 @@ void ln_server_delete(ln_server *s) {
         ev_loop_destroy(s->loop);
     }
     ln_input_close(&s->input);
+    ln_receive_delete(s->receive);
+    ln_secrets_free(&s->secrets);
     free(s->files);
     free(s->files_named);
     free(s->piece);
@@ -43,6 +46,19 @@ static void raise_descriptors(void) {
     if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur == limit.rlim_max) return;
     limit.rlim_cur = limit.rlim_max;
     (void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/* What all forward:// sources share. */
+static int prepare_forward(ln_server *s, ln_problem *problem) {
+    const ln_server_options *o = s->options;
+    ln_forward_config config = {.limits = *ln_reader_limits(lunette_reader(s->host)), .message_bytes = o->message_bytes};
+    if (s->receive) return 0;
+    if (ln_secrets_read(&s->secrets, o->shared_key_file, o->users_file, problem)) return -1;
+    config.shared_key = s->secrets.shared_key;
+    config.user = s->secrets.users;
+    config.users = s->secrets.users_count;
+    s->receive = ln_receive_new(&config, o->receive_bytes);
+    return s->receive ? 0 : ln_problem_set(problem, "memory is short");
 }
 
 int ln_server_open_sources(ln_server *s, ln_problem *problem) {
@@ -60,6 +76,7 @@ int ln_server_open_sources(ln_server *s, ln_problem *problem) {
     if (s->streams) raise_descriptors();
     for (size_t i = 0; i < o->sources_count; i++) {
         (void)lunette_address_parse(&a, o->sources[i], LUNETTE_USE_SOURCE);
+        if (a.kind == LUNETTE_ADDRESS_FORWARD && prepare_forward(s, problem)) return -1;
         if (a.kind >= LUNETTE_ADDRESS_UNIX && ln_listeners_open(s, o->sources[i], &a, problem)) return -1;
     }
     if (files && ln_files_open(s, s->streams)) return ln_problem_set(problem, "memory is short");

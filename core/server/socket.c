@@ -140,8 +140,9 @@ static int listen_inet(const lunette_address *a, int insecure, char name[LN_SOCK
         if (!insecure && !is_loopback(at->ai_addr)) {
             ln_problem_set(problem,
                            "anybody who reaches this machine could %s there, and no key is asked for: write 127.0.0.1 "
-                           "or [::1], or give --insecure if the network is your own",
-                           a->use == LUNETTE_USE_SINK ? "read" : "write");
+                           "or [::1], %sor give --insecure if the network is your own",
+                           a->use == LUNETTE_USE_SINK ? "read" : "write",
+                           a->kind == LUNETTE_ADDRESS_FORWARD ? "or give --shared-key-file, " : "");
             break;
         }
         fd = bind_one(a, at);

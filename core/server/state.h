@@ -5,7 +5,9 @@
 #define LN_SERVER_STATE_H
 
 #include "server/clock.h"
+#include "server/codec.h"
 #include "server/progress.h"
+#include "server/secrets.h"
 #include "server/server.h"
 #include "server/sink.h"
 
@@ -30,6 +32,7 @@ enum ln_wait { LN_WAIT_NOT, LN_WAIT_EVENT, LN_WAIT_ROOM, LN_WAIT_END };
 
 typedef struct ln_listener ln_listener;
 typedef struct ln_connection ln_connection;
+typedef struct ln_receive ln_receive;
 
 struct ln_server {
     lunette *host;
@@ -62,7 +65,9 @@ struct ln_server {
     int streams;    /* records come in several streams: the run ends by a signal */
     ln_listener *listeners;
     ln_connection *connections;
-    uint8_t *piece; /* LN_PIECE_BYTES: what is read from a socket first */
+    uint8_t *piece;      /* LN_PIECE_BYTES: what is read from a socket first */
+    ln_secrets secrets;  /* of forward:// sources */
+    ln_receive *receive; /* NULL: no source is forward:// */
 
     int64_t deaf_since_us; /* the steady clock when streams were last read; 0: they are */
     int64_t deaf_us;       /* how long they were not, in all */
@@ -97,8 +102,10 @@ void ln_listeners_stop(ln_server *s);
 void ln_listeners_retry(ln_server *s);
 void ln_listeners_delete(ln_server *s);
 
-/* connection: takes a socket that somebody has connected to; the socket is its own from here on. */
-void ln_connection_open(ln_server *s, const char *listener, int fd, const ln_peer *peer, socklen_t len);
+/* connection: takes a socket that somebody has connected to; the socket is its own from here on. `codec`: NULL where
+ * it sends records one after the other. */
+void ln_connection_open(ln_server *s, const ln_codec *codec, const char *listener, int fd, const ln_peer *peer,
+                        socklen_t len);
 /* Ends those that were silent for too long. */
 void ln_connections_sweep(ln_server *s);
 /* Each reads no more than what has come by now. */

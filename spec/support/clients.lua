@@ -1,4 +1,5 @@
 --- Clients and servers of others for Fluent Forward: two npm packages and one of Debian's, and our side of the wire.
+local server = require "spec.support.server"
 local shell = require "spec.support.shell"
 
 local M = {}
@@ -51,7 +52,9 @@ local SETTINGS = [[
 
 function M.prepare()
   folder = shell.folder()
-  shell.write(folder .. "/tags.lua", SCRIPT)
+  shell.write(folder .. "/key", "secret\n")
+  shell.write(folder .. "/users", "bob:word\n\nann:pass\n")
+  os.execute(("chmod 600 %s/key %s/users"):format(folder, folder))
 end
 
 function M.clear() shell.remove(folder) end
@@ -60,21 +63,19 @@ function M.run(text)
   return shell.run(folder, SETTINGS:format(modules, build, programs) .. text)
 end
 
---- Our side listens with `settings` while `client`, in which $PORT stands for its port, runs: the panes of the records
--- on standard output; what the client says in `client`, what our side says in `peer`.
-function M.listen(settings, client)
-  local r = M.run(([[
-    rm -f peer
-    ($PEER listen 1 %s 2> peer | $LUNETTE run --in-format msgpack --out-format json tags.lua > panes) &
-    wait_for peer
-    PORT=$(head -n 1 peer)
-    %s > client 2>&1; code=$?
-    wait
-    cat panes
-    exit $code
-  ]]):format(settings, client))
-  r.client = shell.read(folder .. "/client")
-  r.peer = shell.read(folder .. "/peer")
+--- What asks for the key "secret", and for the users bob with the password "word" and ann with "pass".
+function M.key() return (" --shared-key-file %s/key"):format(folder) end
+function M.users() return (" --users-file %s/users"):format(folder) end
+
+--- The program listens with `options` while `client`, in which $PORT stands for its port, runs: what the client's exit
+-- code was and what it said in `code` and `client`; the panes as text in `out`, and all that `server.stop` gives.
+function M.listen(options, client)
+  local s = server.start(SCRIPT, "--flush-on-exit --in forward://127.0.0.1:0" .. options)
+  local said = M.run(("PORT=%d\ntimeout 20 %s"):format(s:port "forward", client))
+  local r = s:stop()
+  r.out = shell.read(s.folder .. "/panes")
+  r.exit, r.code, r.client = r.code, said.code, said.out .. said.err
+  s:clear()
   return r
 end
 
