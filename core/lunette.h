@@ -12,6 +12,7 @@ extern "C" {
 #pragma GCC visibility push(default)
 #include "lunette_ffi.h"
 #include "lunette_streams_ffi.h"
+#include "lunette_trace_ffi.h"
 
 /* ---- a Lua state for C hosts: liblunette ------------------------------------------------------------------------
  *
@@ -53,6 +54,10 @@ typedef struct lunette_options {
     int streams; /* 1: records come in several streams, opened by lunette_stream_open; -1: they do not; 0: they do where
                     the script names a source that is a socket. Each stream is then a source of the watermark, unless
                     the script names a field, and idle after 30 s of silence, unless the script says when */
+    uint64_t trace_bytes; /* what happens to records, windows and watermark is told in LN_STREAM_TRACE, up to so many
+                             bytes; 0: it is not */
+    const char *const *trace_keys; /* of records and windows those of these keys, texts or values as JSON */
+    size_t trace_keys_count;       /* 0: all */
 } lunette_options;
 
 /* How far a run has come. */
@@ -76,13 +81,18 @@ int lunette_open(lunette *l, const char *script, const lunette_options *options)
  * last. */
 const char *lunette_problem(lunette *l, size_t i);
 
+/* Runs a tool of the library that works on files, and prints what it has to say: "explain" and "plot" read a trace. Each
+ * argument is an option of the program's command of that name. LUNETTE_OK with the exit status that the program would
+ * have, or LUNETTE_FAILED. */
+int lunette_tool(lunette *l, const char *tool, const lunette_param *args, size_t count, int traceback, int *status);
+
 /* Where the script says that its panes go: an address, NULL where it says nothing; and where its records come from: the
  * i-th address, NULL after the last. All can be parsed by lunette_address_parse. */
 const char *lunette_sink_named(lunette *l);
 const char *lunette_source_named(lunette *l, size_t i);
 
 /* Where bytes go in and panes come out; NULL before lunette_open. Fill the reader only after a pump that returned
- * LUNETTE_OK; take and clear both of the output's streams after every call. */
+ * LUNETTE_OK; take and clear each of the output's streams after every call. */
 ln_reader *lunette_reader(lunette *l);
 ln_output *lunette_output(lunette *l);
 

@@ -7,7 +7,7 @@ local rooms = {
   base = {},
   ingest = { "base" },
   window = { "base" },
-  egress = { "base", "window/pane.h" },
+  egress = { "base", "window/pane.h", "window/trace.h" },
   host = { "base", "ingest", "window", "egress" },
   forward = { "base", "ingest/scan.h" },
   ledger = { "base" },
@@ -49,14 +49,18 @@ local modules = {
   ["lunette.folds"] = { "lunette.ffi", "lunette.value", "lunette.struct" },
   ["lunette.question"] = { "lunette.ffi", "lunette.value", "lunette.record" },
   ["lunette.lower"] = { "lunette.ffi", "lunette.struct" },
+  ["lunette.trace"] = { "lunette.ffi", "lunette.value" },
   ["lunette.driver"] = {
-    "lunette.ffi", "lunette.value", "lunette.record", "lunette.rows", "lunette.folds", "lunette.question",
-    "lunette.lower",
+    "lunette.ffi", "lunette.value", "lunette.trace", "lunette.record", "lunette.rows", "lunette.folds",
+    "lunette.question", "lunette.lower",
   },
+
+  ["lunette.tools"] = { "lunette.trace" }, -- each is a command that works on files
 
   ["lunette.jit_report"] = {},
   ["lunette.host"] = {
     "lunette.ffi", "lunette.value", "lunette.loader", "lunette.driver", "lunette.jit_report",
+    "lunette.tools",
   },
 }
 local free = { bit = true, jit = true, ["jit.util"] = true, ["jit.vmdef"] = true,

@@ -3,6 +3,7 @@
 #include "cli/help.h"
 #include "cli/options.h"
 #include "cli/run.h"
+#include "cli/tool.h"
 #include "cli/words.h"
 
 #include <errno.h>
@@ -44,6 +45,8 @@ static int obey(enum ln_cli_command command, int argc, char **argv) {
         switch (command) {
         case LN_CLI_RUN: rc = ln_cli_run(&o); break;
         case LN_CLI_CHECK: rc = ln_cli_check(&o); break;
+        case LN_CLI_EXPLAIN:
+        case LN_CLI_PLOT: rc = ln_cli_tool(command, &o); break;
         case LN_CLI_VERSION: rc = print_version(); break;
         default: rc = print_help(&o); break;
         }

@@ -18,6 +18,9 @@ enum option_code {
     OPTION_IN = 256,
     OPTION_OUT,
     OPTION_REJECTS,
+    OPTION_TRACE,
+    OPTION_TRACE_KEY,
+    OPTION_TRACE_LIMIT,
     OPTION_IN_FORMAT,
     OPTION_OUT_FORMAT,
     OPTION_CLOCK,
@@ -43,13 +46,17 @@ enum option_code {
     OPTION_USERS_FILE,
     OPTION_SINK_KEY_FILE,
     OPTION_SINK_USER_FILE,
-    OPTION_HELP
+    OPTION_HELP,
+    OPTION_TOLD /* and those above: told by their name to the tool that is the command, from TOLD */
 };
 
 static const struct option RUN_OPTIONS[] = {
     {"in", required_argument, NULL, OPTION_IN},
     {"out", required_argument, NULL, OPTION_OUT},
     {"rejects", required_argument, NULL, OPTION_REJECTS},
+    {"trace", required_argument, NULL, OPTION_TRACE},
+    {"trace-key", required_argument, NULL, OPTION_TRACE_KEY},
+    {"trace-limit", required_argument, NULL, OPTION_TRACE_LIMIT},
     {"in-format", required_argument, NULL, OPTION_IN_FORMAT},
     {"out-format", required_argument, NULL, OPTION_OUT_FORMAT},
     {"clock", required_argument, NULL, OPTION_CLOCK},
@@ -86,6 +93,28 @@ static const struct option CHECK_OPTIONS[] = {
     {NULL, 0, NULL, 0},
 };
 
+/* Options of commands that are tools in Lua. */
+static const char *const TOLD[] = {"trace", "key", "window", "pipeline", "out", "lanes", "up", "title"};
+enum { TOLD_TRACE = OPTION_TOLD, TOLD_KEY, TOLD_WINDOW, TOLD_PIPELINE, TOLD_OUT, TOLD_LANES, TOLD_UP, TOLD_TITLE };
+
+static const struct option EXPLAIN_OPTIONS[] = {
+    {"trace", required_argument, NULL, TOLD_TRACE},
+    {"key", required_argument, NULL, TOLD_KEY},
+    {"window", required_argument, NULL, TOLD_WINDOW},
+    {"pipeline", required_argument, NULL, TOLD_PIPELINE},
+    {"traceback", no_argument, NULL, OPTION_TRACEBACK},
+    {"help", no_argument, NULL, OPTION_HELP},
+    {NULL, 0, NULL, 0},
+};
+
+static const struct option PLOT_OPTIONS[] = {
+    {"trace", required_argument, NULL, TOLD_TRACE}, {"out", required_argument, NULL, TOLD_OUT},
+    {"key", required_argument, NULL, TOLD_KEY},     {"pipeline", required_argument, NULL, TOLD_PIPELINE},
+    {"lanes", required_argument, NULL, TOLD_LANES}, {"up", required_argument, NULL, TOLD_UP},
+    {"title", required_argument, NULL, TOLD_TITLE}, {"traceback", no_argument, NULL, OPTION_TRACEBACK},
+    {"help", no_argument, NULL, OPTION_HELP},       {NULL, 0, NULL, 0},
+};
+
 static const struct option OTHER_OPTIONS[] = {{"help", no_argument, NULL, OPTION_HELP}, {NULL, 0, NULL, 0}};
 
 static const struct {
@@ -97,6 +126,8 @@ static const struct {
 } COMMANDS[LN_CLI_COMMANDS] = {
     [LN_CLI_RUN] = {"run", ":o:h", RUN_OPTIONS, 1, SIZE_MAX, "a script to run"},
     [LN_CLI_CHECK] = {"check", ":h", CHECK_OPTIONS, 1, SIZE_MAX, "a script to check"},
+    [LN_CLI_EXPLAIN] = {"explain", ":h", EXPLAIN_OPTIONS, 0, 0, ""},
+    [LN_CLI_PLOT] = {"plot", ":o:h", PLOT_OPTIONS, 0, 0, ""},
     [LN_CLI_VERSION] = {"version", ":h", OTHER_OPTIONS, 0, 0, ""},
     [LN_CLI_HELP] = {"help", ":h", OTHER_OPTIONS, 0, 1, ""},
 };
@@ -290,12 +321,20 @@ static int take_server_option(ln_cli_options *o, int code) {
     }
 }
 
-static int take_option(ln_cli_options *o, int code) {
+static int take_option(ln_cli_options *o, enum ln_cli_command command, int code) {
+    if (code == 'o' && command == LN_CLI_PLOT) code = TOLD_OUT;
+    if (code >= OPTION_TOLD) {
+        o->told[o->told_count++] = (lunette_param){.name = TOLD[code - OPTION_TOLD], .value = optarg};
+        return 0;
+    }
     switch (code) {
     case OPTION_IN: o->inputs[o->inputs_count++] = optarg; return check_address("--in", optarg, LUNETTE_USE_SOURCE);
     case 'o':
     case OPTION_OUT: o->out = optarg; return check_address("--out", optarg, LUNETTE_USE_SINK);
     case OPTION_REJECTS: o->rejects = optarg; return check_address("--rejects", optarg, LUNETTE_USE_SINK);
+    case OPTION_TRACE: o->trace = optarg; return check_address("--trace", optarg, LUNETTE_USE_SINK);
+    case OPTION_TRACE_KEY: o->trace_keys[o->trace_keys_count++] = optarg; return 0;
+    case OPTION_TRACE_LIMIT: return parse_bytes("trace-limit", optarg, &o->trace_bytes);
     case OPTION_IN_FORMAT: return parse_format("in-format", optarg, 1, &o->in_format);
     case OPTION_OUT_FORMAT: return parse_format("out-format", optarg, 0, &o->out_format);
     case OPTION_CLOCK: o->clock = optarg; return 0;
@@ -345,11 +384,14 @@ int ln_cli_options_parse(ln_cli_options *o, enum ln_cli_command command, int arg
                           .drain_timeout_us = 20 * S,
                           .queue_bytes = 1 << 20,
                           .message_bytes = 16 << 20,
-                          .receive_bytes = 256 << 20};
+                          .receive_bytes = 256 << 20,
+                          .trace_bytes = 64 << 20};
     o->params = calloc(most, sizeof *o->params);
     o->words = calloc(most, sizeof *o->words);
     o->inputs = calloc(most, sizeof *o->inputs);
-    if (!o->params || !o->words || !o->inputs) {
+    o->trace_keys = calloc(most, sizeof *o->trace_keys);
+    o->told = calloc(most, sizeof *o->told);
+    if (!o->params || !o->words || !o->inputs || !o->trace_keys || !o->told) {
         ln_cli_say("memory is short");
         return LN_EXIT_ERROR;
     }
@@ -357,7 +399,7 @@ int ln_cli_options_parse(ln_cli_options *o, enum ln_cli_command command, int arg
     optind = 1;
     while ((code = getopt_long(argc, argv, COMMANDS[command].letters, COMMANDS[command].options, NULL)) != -1) {
         if (code == ':' || code == '?') return refuse(command, code, argv[optind - 1]);
-        rc = take_option(o, code);
+        rc = take_option(o, command, code);
         if (rc) return rc;
         if (code == 'h' || code == OPTION_HELP) return 0;
     }
@@ -368,5 +410,7 @@ void ln_cli_options_free(ln_cli_options *o) {
     free(o->params);
     free(o->words);
     free(o->inputs);
+    free(o->trace_keys);
+    free(o->told);
     *o = (ln_cli_options){0};
 }

@@ -5,7 +5,15 @@
 #include "lunette.h"
 #include "server/options.h"
 
-enum ln_cli_command { LN_CLI_RUN = 0, LN_CLI_CHECK, LN_CLI_VERSION, LN_CLI_HELP, LN_CLI_COMMANDS };
+enum ln_cli_command {
+    LN_CLI_RUN = 0,
+    LN_CLI_CHECK,
+    LN_CLI_EXPLAIN,
+    LN_CLI_PLOT,
+    LN_CLI_VERSION,
+    LN_CLI_HELP,
+    LN_CLI_COMMANDS
+};
 enum ln_cli_exit { LN_EXIT_OK = 0, LN_EXIT_ERROR = 1, LN_EXIT_USAGE = 2, LN_EXIT_SCRIPT = 78 };
 
 typedef struct ln_cli_options {
@@ -21,9 +29,15 @@ typedef struct ln_cli_options {
     const char *shared_key_file, *users_file, *sink_key_file, *sink_user_file; /* NULL: none */
     const char *out;     /* an address; NULL: as the script says */
     const char *rejects; /* NULL: none wanted */
-    const char *clock;   /* NULL: the wall clock */
+    const char *trace;   /* likewise */
+    const char **trace_keys;
+    size_t trace_keys_count;
+    size_t trace_bytes;
+    const char *clock; /* NULL: the wall clock */
     lunette_param *params;
     size_t params_count;
+    lunette_param *told; /* to a tool */
+    size_t told_count;
     const char **words; /* what is no option, and for run no FILE: scripts, the command to explain */
     size_t words_count;
     const char **inputs; /* run: every --in, then every FILE; none: as the script says */

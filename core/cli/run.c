@@ -54,15 +54,22 @@ static int check_target(const run *r, const char *option, const char *target) {
     return 0;
 }
 
+static int check_own(const char *option, const char *target, const char *other, const char *whose) {
+    if (!same_file(target, other) && (strcmp(target, other) != 0 || !strcmp(other, "null:"))) return 0;
+    ln_cli_say("%s %s: the %s go there: give the %s own", option, target, whose,
+               !strcmp(option, "--trace") ? "trace a file of its" : "rejects a file of their");
+    return LN_EXIT_USAGE;
+}
+
 static int check_targets(const run *r) {
-    const char *out = r->options.out, *rejects = r->options.rejects;
+    const char *out = r->options.out, *rejects = r->options.rejects, *trace = r->options.trace;
     int rc = check_target(r, "--out", out);
-    if (rc || !rejects) return rc;
-    if (same_file(rejects, out) || (!strcmp(rejects, out) && strcmp(out, "null:") != 0)) {
-        ln_cli_say("--rejects %s: the panes go there: give the rejects a file of their own", rejects);
-        return LN_EXIT_USAGE;
-    }
-    return check_target(r, "--rejects", rejects);
+    if (!rc && rejects) rc = check_own("--rejects", rejects, out, "panes");
+    if (!rc && rejects) rc = check_target(r, "--rejects", rejects);
+    if (!rc && trace) rc = check_own("--trace", trace, out, "panes");
+    if (!rc && trace && rejects) rc = check_own("--trace", trace, rejects, "rejects");
+    if (!rc && trace) rc = check_target(r, "--trace", trace);
+    return rc;
 }
 
 /* ---- the script ------------------------------------------------------------------------------------------------ */
@@ -103,7 +110,10 @@ static int open_script(run *r) {
                                .params = o->params,
                                .params_count = o->params_count,
                                .traceback = o->traceback,
-                               .streams = streams_given(o)};
+                               .streams = streams_given(o),
+                               .trace_bytes = o->trace ? o->trace_bytes : 0,
+                               .trace_keys = o->trace_keys,
+                               .trace_keys_count = o->trace_keys_count};
     switch (lunette_open(r->host, o->words[0], &options)) {
     case LUNETTE_OK: break;
     case LUNETTE_PROBLEMS: ln_cli_print_problems(r->host); return LN_EXIT_SCRIPT;
@@ -184,6 +194,7 @@ int ln_cli_run(const ln_cli_options *o) {
              .host = lunette_new(),
              .log = {.level = o->log_level, .format = o->log_format},
              .options = {.rejects = o->rejects,
+                         .trace = o->trace,
                          .own_clock = !o->clock,
                          .progress = o->progress,
                          .insecure = o->insecure,

@@ -4,6 +4,7 @@
 #include "base/pack.h"
 #include "egress/encode.h"
 #include "egress/json.h"
+#include "egress/trace.h"
 
 typedef struct stream {
     ln_buf packed;  /* whole msgpack values, but for one being built */
@@ -16,7 +17,8 @@ struct ln_output {
     int format;
     int want_rejects;
     stream panes, rejects;
-    size_t mark; /* where the value being built begins */
+    ln_trace trace; /* JSON lines, whatever the format */
+    size_t mark;    /* where the value being built begins */
     ln_encoded_bounds bounds;
     struct ln_sink sink;
 };
@@ -26,7 +28,7 @@ static stream *stream_of(ln_output *o, int which) { return which == LN_STREAM_PA
 int ln_output_status(const ln_output *o) {
     return o->panes.packed.failed || o->rejects.packed.failed || o->panes.text.failed || o->rejects.text.failed
                ? LN_ENOMEM
-               : LN_OK;
+               : ln_trace_status(&o->trace);
 }
 
 static int take_pane(void *ctx, const ln_pane_shape *shape, const ln_pane *pane) {
@@ -49,6 +51,11 @@ static int take_reject(void *ctx, const ln_pane_shape *shape, int reason, const 
     return ln_output_status(o);
 }
 
+static int take_trace(void *ctx, const ln_pane_shape *shape, const ln_trace_event *event) {
+    ln_output *o = ctx;
+    return o->trace.bytes_max ? ln_trace_put(&o->trace, shape, event) : LN_OK;
+}
+
 static size_t waiting(void *ctx) { return ln_output_size(ctx); }
 
 ln_output *ln_output_new(int format) {
@@ -63,8 +70,13 @@ ln_output *ln_output_new(int format) {
     ln_buf_init(&o->panes.text, &o->mem);
     ln_buf_init(&o->rejects.packed, &o->mem);
     ln_buf_init(&o->rejects.text, &o->mem);
-    o->sink =
-        (struct ln_sink){.ctx = o, .pane = take_pane, .stage = stage_pane, .reject = take_reject, .waiting = waiting};
+    ln_trace_init(&o->trace, &o->mem);
+    o->sink = (struct ln_sink){.ctx = o,
+                               .pane = take_pane,
+                               .stage = stage_pane,
+                               .reject = take_reject,
+                               .trace = take_trace,
+                               .waiting = waiting};
     return o;
 }
 
@@ -75,6 +87,7 @@ void ln_output_delete(ln_output *o) {
     ln_buf_free(&o->panes.text);
     ln_buf_free(&o->rejects.packed);
     ln_buf_free(&o->rejects.text);
+    ln_trace_release(&o->trace);
     mem = o->mem;
     ln_mem_free(&mem, o, sizeof *o);
 }
@@ -83,12 +96,12 @@ const ln_sink *ln_output_sink(ln_output *o) { return &o->sink; }
 void ln_output_format(ln_output *o, int format) { o->format = format; }
 int ln_output_format_used(const ln_output *o) { return o->format; }
 void ln_output_want_rejects(ln_output *o, int wanted) { o->want_rejects = wanted; }
-size_t ln_output_size(const ln_output *o) { return o->panes.packed.len + o->rejects.packed.len; }
+size_t ln_output_size(const ln_output *o) { return o->panes.packed.len + o->rejects.packed.len + o->trace.text.len; }
 
 const uint8_t *ln_output_take(ln_output *o, int which, size_t *len) {
     stream *s = stream_of(o, which);
-    const ln_buf *b = &s->packed;
-    if (o->format == LN_FORMAT_JSON) {
+    const ln_buf *b = which == LN_STREAM_TRACE ? &o->trace.text : &s->packed;
+    if (which != LN_STREAM_TRACE && o->format == LN_FORMAT_JSON) {
         ln_json_lines(&s->text, s->packed.data + s->written, s->packed.len - s->written);
         s->written = s->packed.len;
         b = &s->text;
@@ -99,9 +112,23 @@ const uint8_t *ln_output_take(ln_output *o, int which, size_t *len) {
 
 void ln_output_clear(ln_output *o, int which) {
     stream *s = stream_of(o, which);
+    if (which == LN_STREAM_TRACE) {
+        o->trace.text.len = 0;
+        return;
+    }
     s->packed.len = s->text.len = s->written = 0;
     if (which == LN_STREAM_PANES) o->mark = 0;
 }
+
+/* ---- the trace -------------------------------------------------------------------------------------------------- */
+
+void ln_output_want_trace(ln_output *o, uint64_t bytes_max) { o->trace.bytes_max = bytes_max; }
+
+int ln_output_trace_key(ln_output *o, const char *bytes, size_t len) {
+    return ln_trace_want_key(&o->trace, bytes, len);
+}
+
+void ln_output_trace_line(ln_output *o, const char *text, size_t len) { ln_trace_put_line(&o->trace, text, len); }
 
 /* ---- values by hand --------------------------------------------------------------------------------------------- */
 

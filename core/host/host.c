@@ -24,6 +24,9 @@ typedef struct request {
     uint64_t stream;
     int messages;
     ln_reader *stream_reader;
+    const lunette_param *args;
+    size_t args_count;
+    int status;
     int code;
     lunette_progress progress;
 } request;
@@ -85,7 +88,7 @@ static void push_params(lua_State *L, const lunette_options *o) {
 }
 
 static void push_options(lua_State *L, const lunette_options *o) {
-    lua_createtable(L, 0, 5);
+    lua_createtable(L, 0, 7);
     lua_pushinteger(L, o->streams);
     lua_setfield(L, -2, "streams");
     lua_pushinteger(L, o->in_format);
@@ -94,6 +97,14 @@ static void push_options(lua_State *L, const lunette_options *o) {
     lua_setfield(L, -2, "out_format");
     lua_pushboolean(L, o->rejects);
     lua_setfield(L, -2, "rejects");
+    lua_pushnumber(L, (lua_Number)o->trace_bytes);
+    lua_setfield(L, -2, "trace_bytes");
+    lua_createtable(L, (int)o->trace_keys_count, 0);
+    for (size_t i = 0; i < o->trace_keys_count; i++) {
+        lua_pushstring(L, o->trace_keys[i]);
+        lua_rawseti(L, -2, (int)i + 1);
+    }
+    lua_setfield(L, -2, "trace_keys");
     if (o->clock_field) {
         lua_pushstring(L, o->clock_field);
         lua_setfield(L, -2, "clock");
@@ -183,6 +194,34 @@ int lunette_check(lunette *l, const char *script, const lunette_options *options
 int lunette_open(lunette *l, const char *script, const lunette_options *options) {
     if (l->reader) return refuse(l, "a script is open already: make a new lunette for the next");
     return load(l, "open", script, options);
+}
+
+/* The list of arguments as the tool gets it: { name, value } each, in order. */
+static int run_tool(lua_State *L) {
+    request *q = lua_touserdata(L, 1);
+    push_host_function(L, "tool");
+    lua_pushstring(L, q->function);
+    lua_createtable(L, (int)q->args_count, 0);
+    for (size_t i = 0; i < q->args_count; i++) {
+        lua_createtable(L, 2, 0);
+        lua_pushstring(L, q->args[i].name);
+        lua_rawseti(L, -2, 1);
+        lua_pushstring(L, q->args[i].value);
+        lua_rawseti(L, -2, 2);
+        lua_rawseti(L, -2, (int)i + 1);
+    }
+    lua_call(L, 2, 1);
+    q->status = (int)luaL_checkinteger(L, -1);
+    return 0;
+}
+
+int lunette_tool(lunette *l, const char *tool, const lunette_param *args, size_t count, int traceback, int *status) {
+    request q = {.l = l, .function = tool, .args = args, .args_count = count};
+    int code;
+    l->state.traceback = traceback;
+    code = run_request(&q, run_tool);
+    *status = q.status;
+    return code;
 }
 
 const char *lunette_problem(lunette *l, size_t i) {

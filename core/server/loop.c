@@ -36,6 +36,7 @@ static void on_turns(struct ev_loop *loop, ev_prepare *watcher, int events) {
     ln_progress_show(&s->progress, s->host, &s->input, ev_now(loop));
     ln_sink_watch(s->panes, wait == LN_WAIT_ROOM && is_behind(s, s->panes));
     ln_sink_watch(s->rejects, wait == LN_WAIT_ROOM && is_behind(s, s->rejects));
+    ln_sink_watch(s->trace, wait == LN_WAIT_ROOM && is_behind(s, s->trace));
     if (wait == LN_WAIT_NOT) ev_idle_start(loop, &s->more);
     else ev_idle_stop(loop, &s->more);
     if (wait == LN_WAIT_END) {

@@ -85,9 +85,11 @@ int ln_server_open_sources(ln_server *s, ln_problem *problem) {
 
 int ln_server_open_sinks(ln_server *s, ln_problem *problem) {
     const char *rejects = s->options->rejects ? s->options->rejects : "null:";
+    const char *trace = s->options->trace ? s->options->trace : "null:";
     s->panes = ln_sink_open(s, s->options->out, LN_STREAM_PANES, problem);
     if (s->panes) s->rejects = ln_sink_open(s, rejects, LN_STREAM_REJECTS, problem);
-    return s->rejects ? 0 : -1;
+    if (s->rejects) s->trace = ln_sink_open(s, trace, LN_STREAM_TRACE, problem);
+    return s->trace ? 0 : -1;
 }
 
 static int close_sink(ln_sink_end **sink, ln_problem *problem) {
@@ -102,7 +104,8 @@ int ln_server_close(ln_server *s, ln_problem *problem) {
     int failed;
     ln_connections_delete(s);
     failed = close_sink(&s->panes, problem);
-    return close_sink(&s->rejects, problem) || failed ? -1 : 0;
+    failed |= close_sink(&s->rejects, problem);
+    return close_sink(&s->trace, problem) || failed ? -1 : 0;
 }
 
 int ln_server_has_streams(const ln_server *s) { return s->streams; }
@@ -113,6 +116,7 @@ const ln_counters *ln_server_counters(ln_server *s) {
     s->counters.queued_bytes = 0;
     if (s->panes) s->counters.queued_bytes += ln_sink_pending(s->panes);
     if (s->rejects) s->counters.queued_bytes += ln_sink_pending(s->rejects);
+    if (s->trace) s->counters.queued_bytes += ln_sink_pending(s->trace);
     s->counters.log_lines_left_out = s->log->left_out;
     return &s->counters;
 }

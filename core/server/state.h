@@ -73,7 +73,7 @@ struct ln_server {
     int64_t deaf_us;       /* how long they were not, in all */
     int64_t deaf_told_us;
 
-    ln_sink_end *panes, *rejects;
+    ln_sink_end *panes, *rejects, *trace;
     ln_progress progress;
 };
 

@@ -69,10 +69,10 @@ static int64_t now_us(ln_server *s) {
 
 static enum ln_wait write_output(ln_server *s) {
     ln_output *output = lunette_output(s->host);
-    ln_sink_end *const sinks[2] = {s->panes, s->rejects};
+    ln_sink_end *const sinks[] = {s->panes, s->rejects, s->trace};
     enum ln_wait wait = LN_WAIT_NOT;
     if (s->panes->terminal && ln_output_size(output)) ln_server_clear_line(s);
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < sizeof sinks / sizeof *sinks; i++) {
         switch (ln_sink_flush(sinks[i], output)) {
         case LN_WRITE_DONE: break;
         case LN_WRITE_LATER: wait = LN_WAIT_ROOM; break;
@@ -231,7 +231,9 @@ static void end_drain(ln_server *s) {
     s->phase = LN_RUN_FLUSHING;
 }
 
-static int is_written(const ln_server *s) { return !ln_sink_pending(s->panes) && !ln_sink_pending(s->rejects); }
+static int is_written(const ln_server *s) {
+    return !ln_sink_pending(s->panes) && !ln_sink_pending(s->rejects) && !ln_sink_pending(s->trace);
+}
 
 static enum ln_wait act(ln_server *s) {
     if (s->timed_out) return LN_WAIT_END;

@@ -155,6 +155,7 @@ static int pass(ln_engine *e, ln_cell *c) {
     int completed = c->bucket->owner == &e->completing, fills = completed && e->plan.fill && e->to_us < LN_FUTURE;
     if (completed) {
         c->on_time_done = 1;
+        if (e->tracing) ln_trace_of_window(e, LN_TRACE_COMPLETED, c);
         if (ln_fire(e, c, LN_ON_TIME) < 0) return -1;
     }
     if (fills) run = c->nonempty ? 1 : ln_cell_rare(e, c)->run + 1;

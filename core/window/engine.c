@@ -43,6 +43,7 @@ static int reject(ln_engine *e, int reason) {
     }
     e->stats.read++;
     e->stats.rejected[reason]++;
+    if (e->tracing) ln_trace_record(e, LN_FATE_REJECTED, reason, message, len);
     err = e->sink->reject(e->sink->ctx, &e->shape, reason, b->record[e->row], b->record_bytes[e->row], message, len);
     return err == LN_OK ? 0 : ln_engine_fail(e, err, "a reject");
 }
@@ -55,6 +56,7 @@ static int wait(ln_engine *e, ln_cell_key *key) {
     }
     e->stats.read++;
     e->stats.aggregated++;
+    if (e->tracing) ln_trace_record(e, LN_FATE_WAITING, 0, NULL, 0);
     return ln_hold(e, key);
 }
 
@@ -88,6 +90,7 @@ static int judge(ln_engine *e) {
     case LN_ROW_FILTERED:
         e->stats.read++;
         e->stats.filtered++;
+        if (e->tracing) ln_trace_record(e, LN_FATE_FILTERED, 0, NULL, 0);
         return 0;
     default: break;
     }
@@ -99,6 +102,7 @@ static int judge(ln_engine *e) {
     e->arrivals++;
     if (e->plan.max_us >= 0 && e->rows.time_us[e->row] > e->now_us) return wait(e, key);
     e->phase = LN_PHASE_JOIN;
+    if (e->tracing) ln_trace_begin(e);
     ln_join_begin(e, key, e->rows.time_us[e->row], e->arrivals, NULL);
     return 0;
 }
@@ -109,6 +113,7 @@ int ln_engine_settle(ln_engine *e, int refused) {
         e->stats.read++;
         e->stats.aggregated++;
         e->stats.refusals_late += e->join.late;
+        if (e->tracing) ln_trace_record(e, LN_FATE_TAKEN, 0, NULL, 0);
         return 0;
     case LN_REFUSED_LATE: return reject(e, LN_REASON_LATE);
     case LN_REFUSED_LIMIT: return reject(e, LN_REASON_LIMIT);
@@ -144,6 +149,7 @@ static void begin_row(ln_engine *e) {
 static void begin_move(ln_engine *e, int64_t to_us, int next) {
     e->phase = next;
     if (to_us <= e->now_us) return;
+    if (e->tracing) ln_trace_move(e, to_us);
     if (!ln_advance_concerns(e, to_us)) { /* most moves concern none */
         e->now_us = to_us;
         return;
@@ -162,6 +168,7 @@ static int release(ln_engine *e) {
             int done = ln_join_next(e);
             if (done != 1) return done;
             (void)ln_engine_worked(e);
+            if (e->tracing) ln_trace_joined(e, held);
             j->key = NULL;
             j->held = NULL;
             if (ln_hold_done(e, held) < 0) return -1;
@@ -183,6 +190,7 @@ static void next_row(ln_engine *e) {
 
 /* The record has met all its windows; W may move, and if that concerns none the row is done. */
 static int leave_row(ln_engine *e) {
+    if (e->tracing) ln_trace_after(e);
     begin_move(e, e->rows.after_us[e->row], LN_PHASE_NEXT);
     if (e->phase == LN_PHASE_NEXT) next_row(e);
     return 1;
@@ -207,7 +215,10 @@ static int work(ln_engine *e) {
         done = ln_advance_clock(e);
         if (done == 1) e->phase = LN_PHASE_IDLE;
         return done;
-    case LN_PHASE_IDLE: begin_move(e, e->rows.judged_us[e->row], LN_PHASE_JUDGE); return 1;
+    case LN_PHASE_IDLE:
+        if (e->tracing) ln_trace_before(e);
+        begin_move(e, e->rows.judged_us[e->row], LN_PHASE_JUDGE);
+        return 1;
     case LN_PHASE_JUDGE: return judge(e) < 0 ? -1 : 1;
     case LN_PHASE_ANSWER: return ln_join_answered(e) < 0 ? -1 : e->phase == LN_PHASE_JOIN ? join_on(e) : 1;
     case LN_PHASE_JOIN: return join_on(e);
@@ -215,8 +226,10 @@ static int work(ln_engine *e) {
     case LN_PHASE_NEXT: next_row(e); return 1;
     case LN_PHASE_TICK:
         done = ln_advance_clock(e);
-        if (done == 1) begin_move(e, e->watermark.now_us, LN_PHASE_NONE);
-        return done;
+        if (done != 1) return done;
+        if (e->tracing) ln_trace_tick(e);
+        begin_move(e, e->watermark.now_us, LN_PHASE_NONE);
+        return 1;
     case LN_PHASE_RELEASE: return release(e);
     default:
         done = ln_advance(e);
@@ -299,8 +312,10 @@ int ln_engine_close(ln_engine *e, uint64_t source) {
     LN_ASSERT(e->phase == LN_PHASE_NONE);
     if (e->plan.source_column < 0) s = ln_watermark_find(&e->watermark, name, sizeof source);
     if (!s) return LN_OK;
+    if (e->tracing) ln_trace_gone(e, s);
     ln_watermark_remove(&e->watermark, s);
     if (e->plan.time_kind != LN_TIME_PROCESSING) ln_watermark_clock(&e->watermark, e->rows.clock_now_us);
+    if (e->tracing) ln_trace_tick(e);
     begin_move(e, e->watermark.now_us, LN_PHASE_NONE);
     return LN_OK;
 }

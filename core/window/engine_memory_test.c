@@ -304,7 +304,7 @@ static void *source_resize(void *ctx, void *p, size_t old_bytes, size_t new_byte
 /* One run, in which allocation number `fail_at` fails (0: none), alone or with all after it. */
 static int run(const pipeline *pipe, uint64_t fail_at, int once, output *o, uint64_t *calls) {
     ln_plan p = plain_plan();
-    struct ln_sink sink = {o, take_pane, stage_pane, take_reject, nothing_waits};
+    struct ln_sink sink = {o, take_pane, stage_pane, take_reject, nothing_waits, NULL};
     source s = {.once = once};
     ln_mem mem = *test_mem_init(&s.t, SIZE_MAX / 2);
     ln_engine *e;

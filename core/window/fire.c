@@ -68,6 +68,7 @@ static int withdraw(ln_engine *e, ln_kept *kept) {
         return 0;
     }
     kept->pane->retract = 1;
+    if (e->tracing) ln_trace_pane(e, kept->pane);
     if (send_pane(e, kept->pane, 0, 0) < 0) return -1;
     ln_kept_free(e, kept);
     return 0;
@@ -134,6 +135,7 @@ int ln_fire(ln_engine *e, ln_cell *c, int timing) {
     if (c->has_past && settle_absorbed(e, ln_cell_rare(e, c), &pane) < 0) return ln_engine_fail(e, LN_ENOMEM, "a pane");
     if (e->plan.panes == LN_RETRACTING && c->shown && withdraw(e, &ln_cell_rare(e, c)->last) < 0) return -1;
     if (keep(e, c, &pane, &handle) < 0) return ln_engine_fail(e, LN_ENOMEM, "a pane");
+    if (e->tracing) ln_trace_pane(e, &pane);
     if (send_pane(e, &pane, c->slot, handle) < 0) return -1;
     if (e->plan.panes == LN_DISCARDING) ln_fire_empty(e, c);
     e->stats.panes[timing]++;

@@ -34,6 +34,7 @@ void ln_rows_free(ln_rows *f) {
     free_rows(f);
     ln_mem_free(&f->mem, f->computed, (f->plan->computed_columns + 1) * sizeof(ln_value *));
     ln_mem_free(&f->mem, f->bounds, f->bounds_cap * sizeof *f->bounds);
+    ln_mem_free(&f->mem, f->sources, f->sources_cap * sizeof *f->sources);
     ln_arena_free(&f->texts);
     ln_buf_free(&f->scratch);
     f->computed = NULL;
@@ -146,6 +147,7 @@ static int hear(ln_rows *f, ln_watermark *w, uint32_t r) {
         if (!source) return LN_ENOMEM;
     }
     if (ln_time_read(ln_rows_value(f, f->plan->mark_column, r), f->plan->unit, &mark_us) < 0) mark_us = LN_PAST;
+    if (f->traced) f->sources[r].own = source;
     f->after_us[r] = ln_watermark_record(w, source, f->time_us[r], mark_us, f->clock_us[r]);
     return LN_OK;
 }
@@ -180,9 +182,33 @@ static uint32_t stamp_quiet(ln_rows *f, const ln_watermark *w, uint32_t r) {
     return r;
 }
 
+/* The same as stamp_row, with the names of those who hold W. */
+static int stamp_traced(ln_rows *f, ln_watermark *w, uint32_t r) {
+    ln_row_sources *s = &f->sources[r];
+    *s = (ln_row_sources){0};
+    f->stamping = r;
+    if (f->plan->time_kind == LN_TIME_PROCESSING) return stamp_row(f, w, r);
+    if (f->row[r] != LN_ROW_MALFORMED) (void)ln_watermark_clock(w, f->clock_us[r]);
+    s->before = ln_watermark_holder(w);
+    if (stamp_row(f, w, r) != LN_OK) return LN_ENOMEM;
+    s->after = ln_watermark_holder(w);
+    return LN_OK;
+}
+
+static int stamp_all_traced(ln_rows *f, ln_watermark *w) {
+    int err = LN_OK;
+    if (ln_mem_grow(&f->mem, &f->sources, &f->sources_cap, f->batch->rows, sizeof *f->sources) < 0) return LN_ENOMEM;
+    for (uint32_t r = 0; r < f->batch->rows && err == LN_OK; r++) err = stamp_traced(f, w, r);
+    return err;
+}
+
 int ln_rows_stamp(ln_rows *f, ln_watermark *w) {
     int err = LN_OK;
     if (f->stamped) return LN_OK;
+    if (f->traced) {
+        f->stamped = 1;
+        return stamp_all_traced(f, w);
+    }
     for (uint32_t r = 0; r < f->batch->rows && err == LN_OK; r = stamp_quiet(f, w, r + 1)) err = stamp_row(f, w, r);
     f->stamped = 1;
     return err;

@@ -19,6 +19,12 @@ typedef struct ln_bounds {
     int64_t start_us, end_us;
 } ln_bounds;
 
+/* Of each row, where the engine is traced: what the watermark itself, which runs ahead, no longer knows. */
+typedef struct ln_row_sources {
+    const ln_source *own;            /* NULL where the row moves no time */
+    const ln_source *before, *after; /* who held W as the row found it, and as it left it */
+} ln_row_sources;
+
 typedef struct ln_rows {
     ln_mem mem; /* apart from the engine's: scratch of a batch is no state */
     const ln_plan *plan;
@@ -38,6 +44,10 @@ typedef struct ln_rows {
     ln_buf scratch;
     int64_t clock_now_us; /* the clock after the last row judged */
     int stamped;
+    int traced;
+    uint32_t stamping;       /* traced: the row being stamped */
+    ln_row_sources *sources; /* traced: of each row */
+    size_t sources_cap;
 } ln_rows;
 
 void ln_rows_init(ln_rows *f, const ln_plan *plan);

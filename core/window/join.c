@@ -175,12 +175,14 @@ int ln_join_next(ln_engine *e) {
             : e->plan.max_us >= 0 ? ln_merge_extend(e, j->key, j->time_us, &refused)
                                   : place(e, j->key, start_us, end_us, &refused);
         if (refused) {
+            if (e->tracing && refused == LN_REFUSED_LATE) ln_trace_refused(e, j->key, start_us, end_us);
             j->late += refused == LN_REFUSED_LATE;
             j->limited += refused == LN_REFUSED_LIMIT;
             continue;
         }
         if (!c || add(e, c) < 0) return ln_engine_fail(e, LN_ENOMEM, "a window");
         j->taken++;
+        if (e->tracing) ln_trace_taken(e, c);
         if (e->quiet_early && c->end_us > e->now_us) continue; /* nobody asks before its end */
         whens = ln_offer_whens(e, c);
         if (whens) {

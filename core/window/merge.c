@@ -30,9 +30,11 @@ static int rename_start(ln_engine *e, ln_cell *c, int64_t start_us) {
 
 static ln_cell *grow(ln_engine *e, ln_cell_key *key, uint32_t first, uint32_t end, int64_t start_us, int64_t end_us) {
     ln_cell *into = ln_cells_at(&key->open, first);
+    if (e->tracing && start_us < into->start_us) ln_trace_merged(e, into, start_us, end_us);
     if (start_us < into->start_us && rename_start(e, into, start_us) < 0) return NULL;
     while (--end > first) {
         ln_cell *from = ln_cells_at(&key->open, end);
+        if (e->tracing) ln_trace_merged(e, from, into->start_us, end_us);
         if (from->end_us > into->end_us) into->end_us = from->end_us;
         ln_cells_remove(&key->open, &e->mem, end);
         if (ln_store_merge(e, into, from) < 0) return NULL;

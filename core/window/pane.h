@@ -6,6 +6,8 @@
 #include "base/buf.h"
 #include "lunette.h"
 
+struct ln_trace_event;
+
 enum ln_timing { LN_EARLY = 0, LN_ON_TIME, LN_LATE };
 
 /* How the engine shows times and names its values: what all panes of a pipeline have in common. */
@@ -49,6 +51,8 @@ struct ln_sink {
                   const char *message, size_t message_len);
     /* Bytes that wait to be taken: the engine pauses between two firings when there are many. */
     size_t (*waiting)(void *ctx);
+    /* What happens inside of an engine that is traced; NULL: nobody will trace one. */
+    int (*trace)(void *ctx, const ln_pane_shape *shape, const struct ln_trace_event *event);
 };
 
 #endif

@@ -26,11 +26,19 @@ static int encode(ln_engine *e, uint32_t row, ln_buf *out) {
     return 0;
 }
 
+/* Where the engine is traced, records that were turned away are told with their keys too, as far as fields hold
+ * them. */
+static int has_key_anyhow(const ln_engine *e, uint32_t row) {
+    if (!e->tracing || e->rows.row[row] == LN_ROW_MALFORMED) return 0;
+    return e->plan.key_columns && (uint32_t)e->plan.key_column[0] < e->plan.computed_first;
+}
+
 static int work_out(ln_engine *e, uint32_t row) {
     ln_key_of_row *own = &e->row_key[row];
     ln_buf *scratch = &e->rows.scratch;
     *own = (ln_key_of_row){0};
-    if (e->rows.row[row] != LN_ROW_TAKE && e->rows.row[row] != LN_ROW_ERROR_FIELD) return LN_OK;
+    if (e->rows.row[row] != LN_ROW_TAKE && e->rows.row[row] != LN_ROW_ERROR_FIELD && !has_key_anyhow(e, row))
+        return LN_OK;
     if (e->plan.key_columns == 1 && !e->plan.key_composite) {
         const ln_value *v = ln_rows_value(&e->rows, e->plan.key_column[0], row);
         own->bytes = in_place(v);

@@ -212,6 +212,7 @@ void ln_engine_delete(ln_engine *e) {
     ln_mem_free(&e->rows.mem, e->row_key, e->row_key_cap * sizeof *e->row_key);
     ln_buf_free(&e->staged);
     ln_buf_free(&e->places);
+    ln_trace_free(e);
     ln_rows_free(&e->rows);
     free_plan(e);
     mem = e->mem;

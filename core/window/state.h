@@ -14,6 +14,7 @@
 #include "window/grid.h"
 #include "window/pane.h"
 #include "window/states.h"
+#include "window/trace.h"
 
 /* Where the engine stands between two steps. */
 enum ln_phase {
@@ -84,6 +85,19 @@ typedef struct ln_joining {
 
 /* Why a window, or all of them, took no record. */
 enum ln_refusal { LN_TAKEN = 0, LN_REFUSED_LATE, LN_REFUSED_LIMIT, LN_REFUSED_ALL };
+
+/* What an engine that is traced keeps for it. */
+typedef struct ln_tracing {
+    ln_trace_window *taken, *refused; /* by the present record */
+    size_t taken_count, taken_cap, refused_count, refused_cap;
+    struct ln_idled {
+        uint32_t row;
+        const ln_source *source;
+    } * idled; /* sources that became idle, in order, by the row at which they did */
+    size_t idled_count, idled_cap, idled_told;
+    const ln_source *holder; /* who holds W, as far as it has been told */
+    uint64_t cut;            /* how often memory was too short for an entry of these lists */
+} ln_tracing;
 
 struct ln_engine {
     ln_mem mem;        /* all that a pipeline holds as state, but for its sources */
@@ -165,6 +179,7 @@ struct ln_engine {
     uint32_t work;     /* rows, windows and keys worked on in this step, beside those of the batch */
     uint64_t sent;     /* panes to the output */
     ln_stats stats;
+    ln_tracing *tracing; /* NULL: nobody is told */
 };
 
 /* The same as ln_engine_new, with memory from elsewhere. `mem` is copied; what its functions stand on must outlive the
@@ -296,6 +311,27 @@ void ln_hold_free(ln_engine *e);
 ln_cell *ln_merge_place(ln_engine *e, ln_cell_key *key, int64_t start_us, int64_t end_us, int *refused);
 /* The same for sessions with a maximum, which never merge. */
 ln_cell *ln_merge_extend(ln_engine *e, ln_cell_key *key, int64_t t_us, int *refused);
+
+/* trace: each tells of what has just happened, and is called only where e->tracing is not NULL. */
+void ln_trace_begin(ln_engine *e);
+/* A window has taken the present record, or refused it as late. */
+void ln_trace_taken(ln_engine *e, const ln_cell *c);
+void ln_trace_refused(ln_engine *e, const ln_cell_key *key, int64_t start_us, int64_t end_us);
+void ln_trace_record(ln_engine *e, int fate, int reason, const char *message, size_t len);
+/* A record that waited has joined. */
+void ln_trace_joined(ln_engine *e, const ln_held *held);
+/* Before the row is judged, and when it is done: who holds W, and who became idle. W may move next. */
+void ln_trace_before(ln_engine *e);
+void ln_trace_after(ln_engine *e);
+/* The same where the clock moves without a record. */
+void ln_trace_tick(ln_engine *e);
+/* W is about to move there. */
+void ln_trace_move(ln_engine *e, int64_t to_us);
+void ln_trace_gone(ln_engine *e, const ln_source *s);
+void ln_trace_of_window(ln_engine *e, int kind, const ln_cell *c);
+void ln_trace_merged(ln_engine *e, const ln_cell *into, int64_t start_us, int64_t end_us);
+void ln_trace_pane(ln_engine *e, const ln_pane *pane);
+void ln_trace_free(ln_engine *e);
 
 /* advance: begin a move, then work on it until it is done (1), has to pause (0), or fails (-1). */
 void ln_advance_begin(ln_engine *e, int64_t to_us);

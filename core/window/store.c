@@ -50,6 +50,7 @@ ln_cell *ln_store_open(ln_engine *e, ln_cell_key *key, uint32_t at, int64_t star
         return NULL;
     }
     e->stats.windows_opened++;
+    if (e->tracing) ln_trace_of_window(e, LN_TRACE_OPENED, c);
     return c;
 }
 
@@ -110,6 +111,7 @@ int ln_store_expire(ln_engine *e, ln_cell *c) {
     ln_cell_key *key = c->key;
     ln_cell *found;
     uint32_t at;
+    if (e->tracing) ln_trace_of_window(e, LN_TRACE_EXPIRED, c);
     if (e->extents && leave_extent(e, c) < 0) return ln_engine_fail(e, LN_ENOMEM, "an expired window");
     found = ln_cells_find(&key->open, c->start_us, c->end_us, &at);
     LN_ASSERT(found == c);

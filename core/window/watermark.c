@@ -131,7 +131,10 @@ void ln_watermark_remove(ln_watermark *w, ln_source *s) {
 
 static void retire_silent(ln_watermark *w, int64_t clock_us) {
     if (w->idle_us < 0 || clock_us == LN_PAST) return;
-    while (w->oldest && ln_time_add(w->oldest->heard_us, w->idle_us) <= clock_us) retire(w, w->oldest);
+    while (w->oldest && ln_time_add(w->oldest->heard_us, w->idle_us) <= clock_us) {
+        if (w->on_idle) w->on_idle(w->on_idle_ctx, w->oldest);
+        retire(w, w->oldest);
+    }
 }
 
 static int64_t advance(ln_watermark *w, int64_t clock_us) {
@@ -170,6 +173,11 @@ int64_t ln_watermark_record(ln_watermark *w, ln_source *s, int64_t t_us, int64_t
 }
 
 int64_t ln_watermark_clock(ln_watermark *w, int64_t clock_us) { return advance(w, ln_time_sub(clock_us, w->apart_us)); }
+
+const ln_source *ln_watermark_holder(const ln_watermark *w) {
+    if (w->heard < w->sources_min || !w->promises.count) return NULL;
+    return ln_heap_top(&w->promises);
+}
 
 const char *ln_watermark_verify(const ln_watermark *w) {
     size_t listed = 0;

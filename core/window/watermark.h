@@ -38,6 +38,8 @@ typedef struct ln_watermark {
     size_t slots, count;
     uint64_t heard; /* sources ever, those that are gone included */
     uint64_t seed;
+    void (*on_idle)(void *ctx, const ln_source *s); /* told of each that becomes idle; NULL: nobody is */
+    void *on_idle_ctx;
 } ln_watermark;
 
 void ln_watermark_init(ln_watermark *w, const ln_plan *plan, ln_mem *mem);
@@ -56,6 +58,8 @@ void ln_watermark_unheard(ln_watermark *w, int64_t by_us);
 int64_t ln_watermark_record(ln_watermark *w, ln_source *s, int64_t t_us, int64_t mark_us, int64_t clock_us);
 /* The clock has moved: sources may have become idle. Returns W. */
 int64_t ln_watermark_clock(ln_watermark *w, int64_t clock_us);
+/* The source that holds W, or would if W were not ahead of it; NULL where none does. */
+const ln_source *ln_watermark_holder(const ln_watermark *w);
 /* NULL, or what is wrong with the structure. */
 const char *ln_watermark_verify(const ln_watermark *w);
 

@@ -6,6 +6,7 @@ local lower = require "lunette.lower"
 local question = require "lunette.question"
 local record = require "lunette.record"
 local rows = require "lunette.rows"
+local trace = require "lunette.trace"
 
 local lib = ffi.lib
 local DONE, MORE = lib.LN_STEP_DONE, lib.LN_STEP_MORE
@@ -74,6 +75,7 @@ local function new_part(app, p, options, first)
     cursor = view.cursor, columns = view.columns, unit = p.time.unit and lower.unit(p.time.unit) }
   local failed = listener(app, p)
   if options.plain then lib.ln_engine_plain(part.engine, type(options.plain) == "number" and options.plain or 0) end
+  if options.traced and lib.ln_engine_trace(part.engine) ~= OK then error("out of memory for a trace", 0) end
   part.name, part.staged = p.name, #part.folds > 0 or p.emit ~= nil
   part.ticks = p.time.unit == "tick"
   for _, a in ipairs(p.aggregates) do part.refuses = part.refuses or a.refuse end
@@ -155,9 +157,13 @@ function M.open(pipelines, options)
   app.view = record.view(app.reader, { seed = seed, texts_max = options.texts_max })
   for _, p in ipairs(pipelines) do lower.columns(p, app.reader, app.view, options.clock) end
   local first = lib.ln_reader_columns(app.reader)
+  local traced = (options.trace_bytes or 0) > 0
+  if traced then trace.begin(app.output, pipelines, options) end
+  local slices = options.slices
+  if traced then slices = false end -- each window is seen
   for i, p in ipairs(pipelines) do
     app.parts[i] = new_part(app, p, { show_name = #pipelines > 1, clock = options.clock, seed = seed,
-      slices = options.slices, plain = options.plain, streams = options.streams }, first)
+      slices = slices, plain = options.plain, streams = options.streams, traced = traced }, first)
   end
   return app
 end
@@ -304,6 +310,11 @@ local function tell_refusals(app)
         .. "window, whose value is null: raise the limit, or leave out past_limit for an estimate"
     end
   end
+end
+
+--- Nothing more happens: what is traced is told its end.
+function App:conclude()
+  for _, part in ipairs(self.parts) do lib.ln_engine_trace_end(part.engine) end
 end
 
 --- New one-line notices of script errors, each distinct one told once; nil where there are none.

@@ -80,6 +80,9 @@ function M.open(path, params, options)
   return true, ffi.address(app.reader), ffi.address(app.output), texts
 end
 
+--- Runs a tool: a module that takes a list of { name, value } and returns an exit status.
+function M.tool(name, args) return require("lunette.tools." .. name)(args) end
+
 local function guarded(status_of, ...)
   local ok, status = pcall(status_of, app, ...)
   if ok then return status end
@@ -120,6 +123,7 @@ end
 
 --- Says what a person should know at the end.
 function M.conclude()
+  app:conclude()
   if not rejects_taken then tell_what_did_not_count() end
 end
 

@@ -188,6 +188,21 @@ function M.pack(x) return packed(x, lib.LN_FORMAT_MSGPACK, DEPTH_MAX - OWN_DEPTH
 --- A Lua value as a line of JSON with its line end.
 function M.json(x) return packed(x, lib.LN_FORMAT_JSON) end
 
+--- The value of a JSON text on one line; nil where it is none, or null.
+function M.from_json(text)
+  local reader = ffi.owned(lib.ln_reader_new(lib.LN_FORMAT_JSON, nil, 1), lib.ln_reader_delete)
+  local batch = ffi.new "const ln_batch *[1]"
+  local line = '{"it":' .. text:gsub("%c", " ") .. "}\n"
+  local column = lib.ln_reader_column(reader, "it", 2)
+  local out
+  if lib.ln_reader_push(reader, line, #line) == lib.LN_OK and lib.ln_reader_next(reader, batch) == lib.LN_OK
+    and batch[0].rows == 1 and batch[0].malformed[0] == 0 then
+    out = M.of_cell(batch[0].column[column][0])
+  end
+  ffi.free(reader, lib.ln_reader_delete)
+  return out
+end
+
 local bytes_type = "const uint8_t *"
 
 --- How many bytes of a packed pane lie before the name "value".

@@ -1,0 +1,83 @@
+--- The lines of a trace that the driver writes: what the whole was told, and what each pipeline is. All other lines
+-- come from the engine.
+local ffi = require "lunette.ffi"
+local value = require "lunette.value"
+local words = require "lunette.trace.words"
+
+local lib = ffi.lib
+
+local M = {}
+
+local FORMAT = 1 -- of the lines: raised where a reader of the one before would misread them
+
+-- A line whose first field is its event.
+local function line(output, event, fields)
+  local text = value.json(fields):gsub("\n$", "")
+  text = ('{"event":"%s",%s'):format(event, text:sub(2))
+  lib.ln_output_trace_line(output, text, #text)
+end
+
+-- Functions are left out, and times are in the pipeline's unit.
+local function plain_trigger(t, unit)
+  if t == nil then return nil end
+  local out = { kind = t.kind, n = t.n, time = t.time, if_new = t.if_new or nil }
+  if t.period_us then out.period = words.number(t.period_us, unit) end
+  if t.delay_us then out.delay = words.number(t.delay_us, unit) end
+  if t.trigger then out.parts = value.array { plain_trigger(t.trigger, unit) } end
+  if t.list then
+    out.parts = value.array {}
+    for i, part in ipairs(t.list) do out.parts[i] = plain_trigger(part, unit) end
+  end
+  return out
+end
+
+local function facts(p)
+  local unit = p.time.unit
+  local function number(us) return us and us ~= math.huge and words.number(us, unit) or nil end
+  local w, mark = p.window, p.watermark
+  return {
+    name = p.name, origin = p.origin, unit = unit, time = p.time.kind,
+    window = { kind = w.kind, words = words.window(w, unit), size = number(w.size_us), hop = number(w.hop_us),
+      offset = number(w.offset_us), gap = number(w.gap_us), max = number(w.max_us), longest = number(w.longest_us),
+      merge = w.merge or nil },
+    trigger = { words = words.trigger(p.trigger, unit), at_watermark = p.trigger.root ~= "plain",
+      early = plain_trigger(p.trigger.early or p.trigger.tree, unit), late = plain_trigger(p.trigger.late, unit) },
+    delay = number(mark.delay_us), marks = mark.mark and true or nil, source = mark.source, sources = mark.sources,
+    idle = number(mark.idle_us), on_idle = mark.idle_us and mark.on_idle or nil,
+    max_ahead = number(mark.max_ahead_us), lateness = number(p.lateness_us), panes = p.panes,
+    closing = p.closing_always and "always" or nil, fill = p.fill, where = p.where and true or nil,
+    shaped = (p.emit ~= nil) or nil,
+  }
+end
+
+-- The keys that the text of a --trace-key may mean: the text itself and, where it is JSON, the value.
+local function meanings(text)
+  local out = { value.pack(text) }
+  local parsed = value.from_json(text)
+  if parsed ~= nil then
+    local packed = value.pack(parsed)
+    if packed ~= out[1] then out[2] = packed end
+  end
+  return out
+end
+
+--- Makes the output ready for a trace of these pipelines.
+---@param output ffi.cdata*
+---@param pipelines table[] checked
+---@param options { trace_bytes: number, trace_keys: string[]?, clock: string? }
+function M.begin(output, pipelines, options)
+  lib.ln_output_want_trace(output, options.trace_bytes)
+  for _, text in ipairs(options.trace_keys or {}) do
+    for _, packed in ipairs(meanings(text)) do
+      if lib.ln_output_trace_key(output, packed, #packed) ~= lib.LN_OK then
+        error("--trace-key: more keys than a trace can be narrowed to: name 32 at most", 0)
+      end
+    end
+  end
+  line(output, "trace", { format = FORMAT, version = ffi.string(lib.ln_version()), limit = options.trace_bytes,
+    keys = options.trace_keys and #options.trace_keys > 0 and value.array(options.trace_keys) or nil,
+    clock = options.clock, several = #pipelines > 1 or nil })
+  for _, p in ipairs(pipelines) do line(output, "pipeline", facts(p)) end
+end
+
+return M

@@ -1,0 +1,353 @@
+--- Why has nothing come out? Answers from a trace for one key, and one of its windows where one is named: the first line
+-- is the answer, the rest is what it rests on.
+local pending = require "lunette.trace.pending"
+local stories = require "lunette.trace.story"
+local words = require "lunette.trace.words"
+
+local huge = math.huge
+local LIST_MAX = 12 -- of windows, records and keys listed
+
+local M = {}
+
+-- ---- small words
+
+local Report = {}
+Report.__index = Report
+
+function Report:line(text, ...) self[#self + 1] = select("#", ...) > 0 and text:format(...) or text end
+function Report:title(text) self[#self + 1] = "" self[#self + 1] = text end
+
+local function times(n, one, many) return ("%.0f %s"):format(n, n == 1 and one or many or one .. "s") end
+
+local function bound(x) return (x == huge or x == -huge) and (x < 0 and "-inf" or "inf") or words.plain(x) end
+local function bounds(start, stop) return ("[%s, %s)"):format(bound(start), bound(stop)) end
+
+function Report:moment(number)
+  if number == huge then return "the end" elseif number == -huge then return "none yet" end
+  return words.moment(number, self.unit)
+end
+
+-- A length in the pipeline's unit.
+function Report:length(number) return words.duration(words.us(number, self.unit), self.unit) end
+
+function Report:clock(number)
+  return words.date(number, self.unit) or self:moment(number)
+end
+
+function Report:at(place)
+  local out = place.record and ("record %.0f"):format(place.record)
+    or place.watermark == huge and "the end of the input" or "a move of the clock"
+  if place.clock > -huge then out = out .. " (clock " .. self:clock(place.clock) .. ")" end
+  return out
+end
+
+-- ---- which window
+
+local function find_key(story, text)
+  for _, form in ipairs { stories.text_of(text), text } do
+    if story.keys[form] and #story.keys[form].records + #story.keys[form].windows > 0 then return story.keys[form] end
+  end
+end
+
+local function find_window(key, start)
+  for i = #key.windows, 1, -1 do
+    if key.windows[i].start == start then return key.windows[i] end
+  end
+end
+
+-- What a person asks for who names no window: the oldest one that is open and has shown nothing, else the oldest one
+-- with something that is not yet shown, else the newest.
+local function choose_window(key)
+  local unshown
+  for _, w in ipairs(key.windows) do
+    if not w.expired and not w.into then
+      if #w.panes == 0 then return w end
+      if w.new.count > 0 then unshown = unshown or w end
+    end
+  end
+  return unshown or key.windows[#key.windows]
+end
+
+-- ---- sections
+
+local function last_move(story)
+  for i = #story.moves, 1, -1 do
+    local move, before = story.moves[i], story.moves[i - 1]
+    if not before or before.watermark ~= move.watermark then return move end
+  end
+end
+
+local function holder(story)
+  local move = story.moves[#story.moves]
+  return move and move.source
+end
+
+local function last_record_of(story, source)
+  for i = #story.records, 1, -1 do
+    if story.records[i].source == source and story.records[i].time then return story.records[i] end
+  end
+end
+
+local function told_source(story, source)
+  for _, s in ipairs(story.last and story.last.sources or {}) do
+    if s.name == source then return s end
+  end
+end
+
+-- The source that holds the watermark: what it promised, and for how long it has been silent.
+local function say_source(report, story, source)
+  local told, last = told_source(story, source), last_record_of(story, source)
+  local heard = told and told.heard or last and last.clock
+  report:line("  source %s holds it%s", source, told and told.promise and (": it has promised " ..
+    report:moment(told.promise)) or "")
+  if last then
+    report:line("  its last record was %s, with time %s", report:at { record = last.n, clock = last.clock },
+      report:moment(last.time))
+  end
+  if heard and story.clock > heard then
+    report:line("  it has been silent for %s", report:length(story.clock - heard))
+    if not story.facts.idle then
+      report:line("  no silence makes it idle: with watermark.idle = \"30s\" the others would go on without it")
+    else
+      report:line("  it becomes idle after %s of silence", report:length(story.facts.idle))
+    end
+  end
+end
+
+local function say_watermark(report, story)
+  local facts, move = story.facts, last_move(story)
+  report:title "The watermark"
+  if facts.time == "processing" then
+    report:line("  it is the clock, now at %s", report:clock(story.watermark))
+    return
+  end
+  report:line("  now at %s%s", report:moment(story.watermark), story.finished and ", since the input has ended" or
+    move and ", since " .. report:at(move) or "")
+  if not story.finished then
+    local source = holder(story)
+    if source then say_source(report, story, source) end
+    if story.watermark == -huge and (facts.sources or 1) > 1 then
+      local heard = story.last and #story.last.sources
+      report:line("  it begins when %.0f sources have been heard%s", facts.sources, heard and
+        ("; %.0f %s"):format(heard, heard == 1 and "was" or "were") or "")
+    end
+  end
+  if facts.delay then
+    report:line("  each source promises its greatest time minus the delay of %s%s", report:length(facts.delay),
+      facts.marks and ", or what a mark says" or "")
+  elseif facts.marks then
+    report:line "  only the script's marks promise anything"
+  end
+end
+
+local function value_text(value)
+  local text = stories.text_of(value)
+  return #text > 100 and text:sub(1, 100) .. "..." or text
+end
+
+local function say_panes(report, w)
+  if #w.panes == 0 then
+    report:line "  no pane has come out"
+    return
+  end
+  report:line("  panes: %.0f", #w.panes)
+  for i = math.max(1, #w.panes - LIST_MAX + 1), #w.panes do
+    local p = w.panes[i]
+    report:line("    %.0f, %s%s, by %s, at %s: %s", p.pane, p.timing, p.final and ", final" or "",
+      p.cause == "record" and "a record" or p.cause == "clock" and "the clock" or "the watermark", report:at(p),
+      value_text(p.value))
+  end
+end
+
+local function say_records(report, w)
+  local list = {}
+  for i = math.max(1, #w.records - LIST_MAX + 1), #w.records do
+    list[#list + 1] = ("%.0f (time %s)"):format(w.records[i].n, bound(w.records[i].time))
+  end
+  local cut = #w.records > #list and "..., " or ""
+  report:line("  records: %.0f%s", #w.records, #list > 0 and ": " .. cut .. table.concat(list, ", ") or "")
+end
+
+local function say_window(report, story, w)
+  report:title(("The window %s of %s"):format(bounds(w.start, w.stop), w.key))
+  report:line("  %s, opened by %s", story.facts.window.words, report:at(w.opened))
+  say_records(report, w)
+  for _, old in ipairs(w.absorbed) do
+    report:line("  %s became part of it at %s", bounds(old.start, old.stop), report:at(old.merged))
+  end
+  if w.into then report:line("  part of %s since %s", bounds(w.into.start, w.into.stop), report:at(w.merged)) end
+  report:line("  trigger: %s", story.facts.trigger.words)
+  say_panes(report, w)
+  if w.completed then report:line("  completed at %s", report:at(w.completed)) end
+  if w.expired then report:line("  gone since %s", report:at(w.expired)) end
+  if not w.expired and not w.into then
+    for _, text in ipairs(pending.of(story, w, report)) do report:line("  it waits %s", text) end
+  end
+end
+
+local function say_late(report, story, r)
+  local parts = {}
+  for i, b in ipairs(r.refused) do
+    if i <= 3 then parts[i] = bounds(b[1], b[2]) end
+  end
+  if #r.refused > 3 then parts[#parts + 1] = "..." end
+  report:line("  record %.0f, time %s: late%s for %s; the watermark was at %s", r.n, bound(r.time),
+    r.late_by and " by " .. report:length(r.late_by) or "", table.concat(parts, ", "), report:moment(r.watermark))
+  if r.lateness_over then
+    report:line("    a lateness above %s would have taken it; it is %s", report:length(r.lateness_over),
+      report:length(story.facts.lateness or 0))
+  end
+end
+
+local REASONS = {
+  no_time = "it has no time that can be read as one (no_time)",
+  future = "it is too far ahead of the clock (future)",
+  malformed = "it is no record (malformed)",
+  bad_key = "its key can't be one (bad_key)",
+  no_window = "it lies in a gap between windows (no_window)",
+  script_error = "the script met an error (script_error)",
+  limit = "memory had reached limits.state_bytes (limit)",
+}
+
+local function is_refused(r) return r.fate == "rejected" or r.fate == "filtered" or #r.refused > 0 end
+
+local function say_refused(report, story, key)
+  local refused = {}
+  for _, r in ipairs(key.records) do
+    if is_refused(r) then refused[#refused + 1] = r end
+  end
+  if #refused == 0 then return end
+  report:title(("Records of %s that were not taken: %.0f of %.0f"):format(key.text, #refused, #key.records))
+  for i = math.max(1, #refused - LIST_MAX + 1), #refused do
+    local r = refused[i]
+    if #r.refused > 0 then
+      say_late(report, story, r)
+    elseif r.fate == "filtered" then
+      report:line("  record %.0f, time %s: `where` said no", r.n, r.time and bound(r.time) or "none")
+    else
+      report:line("  record %.0f%s: %s%s", r.n, r.time and ", time " .. bound(r.time) or "",
+        REASONS[r.reason] or r.reason, r.message and ": " .. r.message or "")
+    end
+  end
+end
+
+local function say_others(report, key, chosen)
+  if #key.windows < 2 and chosen then return end
+  report:title(("Windows of %s: %.0f"):format(key.text, #key.windows))
+  for i = math.max(1, #key.windows - LIST_MAX + 1), #key.windows do
+    local w = key.windows[i]
+    local state = w.into and "part of " .. bounds(w.into.start, w.into.stop)
+      or w.expired and "gone" or w.completed and "complete, still open" or "open"
+    report:line("  %s: %s, %s, %s", bounds(w.start, w.stop), times(#w.records, "record"), times(#w.panes, "pane"), state)
+  end
+end
+
+local function say_end(report, story)
+  report:line ""
+  if story.finished then
+    report:line("The input ended after %s, which completed every window.", times(#story.records, "record"))
+  elseif story.last then
+    report:line("The trace ends at clock %s, after %.0f records.", report:clock(story.clock), story.last.read)
+  else
+    report:line("The trace breaks off at clock %s: the run still goes on, or was ended by force.",
+      report:clock(story.clock))
+  end
+  local left = story.last and story.last.left_out or 0
+  if left > 0 then
+    report:line("%.0f events are missing from it, past the limit of %.0f bytes: --trace-limit raises it, --trace-key "
+      .. "narrows it.", left, story.head.limit)
+  end
+  if story.head.keys then
+    report:line("It was narrowed to the keys %s: other records are not in it.", table.concat(story.head.keys, ", "))
+  end
+end
+
+-- ---- the answer
+
+local function answer_without_window(report, story, key, start)
+  local n = #key.records
+  if start then
+    local first
+    for _, r in ipairs(key.records) do
+      for _, b in ipairs(r.refused) do
+        if b[1] == start then first = first or r end
+      end
+    end
+    if first then
+      return ("No window of %s begins at %s: record %.0f would have opened it, and was late."):format(key.text,
+        bound(start), first.n)
+    end
+    return ("No window of %s begins at %s: no record of that key lies there."):format(key.text, bound(start))
+  end
+  local counts, list = {}, {}
+  for _, r in ipairs(key.records) do
+    local why = r.reason or r.fate
+    if not counts[why] then list[#list + 1] = why end
+    counts[why] = (counts[why] or 0) + 1
+  end
+  if counts.waiting == n then
+    return ("All %s of %s wait until the watermark reaches them."):format(times(n, "record"), key.text)
+  end
+  for i, why in ipairs(list) do list[i] = ("%.0f %s"):format(counts[why], why) end
+  return ("No record of %s was taken: %s."):format(key.text, table.concat(list, ", "))
+end
+
+local function answer(report, story, w)
+  local name = ("%s of %s"):format(bounds(w.start, w.stop), w.key)
+  if w.into then
+    return ("%s is no window by itself any more: it is part of %s since %s."):format(name,
+      bounds(w.into.start, w.into.stop), report:at(w.merged))
+  end
+  local last = w.panes[#w.panes]
+  if w.expired then
+    local text = last and ("%s has come out: %s, the last at %s; it is gone."):format(name, times(#w.panes, "pane"),
+      report:at(last)) or name .. " is gone without a pane."
+    if story.facts.shaped then text = text .. " The script's `emit` may have dropped what came." end
+    return text
+  end
+  local waits = pending.of(story, w, report)
+  if last and w.new.count == 0 then
+    return ("%s has come out: %s, the last at %s. Nothing is new since."):format(name, times(#w.panes, "pane"),
+      report:at(last))
+  end
+  local head = last and ("%s has %s that no pane has shown yet"):format(name, times(w.new.count, "record")) or
+    name .. " has shown nothing yet"
+  return ("%s: it waits %s."):format(head, waits[1] or "for its trigger")
+end
+
+local function unknown_key(report, story, text)
+  report:line("No record with the key %s was read.", stories.text_of(text))
+  report:title(("Keys in the trace: %.0f"):format(#story.key_order))
+  for i = 1, math.min(LIST_MAX, #story.key_order) do
+    local key = story.key_order[i]
+    report:line("  %s: %s, %s", key.text, times(#key.records, "record"), times(#key.windows, "window"))
+  end
+  if #story.key_order > LIST_MAX then report:line "  ..." end
+  report:line ""
+  report:line "A key is written as in JSON, a text also without quotes: --key ann, --key 7, --key '[\"ann\",\"eu\"]'."
+end
+
+--- The answer as a list of lines.
+---@param options { trace: string, key: string, window: number?, pipeline: string? }
+---@return string[]
+function M.lines(options)
+  local story = stories.read(options.trace, options)
+  local report = setmetatable({ unit = story.facts.unit }, Report)
+  local key = find_key(story, options.key)
+  if not key then
+    unknown_key(report, story, options.key)
+    say_end(report, story)
+    return report
+  end
+  local w
+  if options.window then w = find_window(key, options.window) else w = choose_window(key) end
+  report:line(w and answer(report, story, w) or answer_without_window(report, story, key, options.window))
+  if w then say_window(report, story, w) end
+  if not (w and w.expired) then say_watermark(report, story) end
+  say_refused(report, story, key)
+  say_others(report, key, w)
+  say_end(report, story)
+  return report
+end
+
+return M
