@@ -12,6 +12,7 @@ extern "C" {
 #pragma GCC visibility push(default)
 #include "lunette_ffi.h"
 #include "lunette_streams_ffi.h"
+#include "lunette_state_ffi.h"
 #include "lunette_trace_ffi.h"
 
 /* ---- a Lua state for C hosts: liblunette ------------------------------------------------------------------------

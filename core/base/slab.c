@@ -36,19 +36,19 @@ static void unlink_chunk(ln_slab *s, uint32_t *head, uint32_t c) {
     if (k->after != LN_SLAB_NONE) s->chunk[k->after].before = k->before;
 }
 
-/* Gives memory to a chunk that has none, a new one where there is no such. */
-static int make_room(ln_slab *s) {
-    uint32_t c = s->bare;
-    ln_slab_chunk *k;
-    if (c == LN_SLAB_NONE) {
-        if (s->chunks == UINT32_MAX / LN_SLAB_CHUNK - 1 ||
-            ln_mem_grow(s->mem, &s->chunk, &s->chunk_cap, s->chunks + 1, sizeof *s->chunk) < 0)
-            return -1;
-        c = (uint32_t)s->chunks++;
-        s->chunk[c] = (ln_slab_chunk){0};
-        link_first(s, &s->bare, c);
-    }
-    k = &s->chunk[c];
+/* One chunk more, without memory; 0, or -1 where memory is short. */
+static int add_chunk(ln_slab *s) {
+    if (s->chunks == UINT32_MAX / LN_SLAB_CHUNK - 1 ||
+        ln_mem_grow(s->mem, &s->chunk, &s->chunk_cap, s->chunks + 1, sizeof *s->chunk) < 0)
+        return -1;
+    s->chunk[s->chunks] = (ln_slab_chunk){0};
+    link_first(s, &s->bare, (uint32_t)s->chunks++);
+    return 0;
+}
+
+/* Gives memory to a chunk that has none. */
+static int furnish(ln_slab *s, uint32_t c) {
+    ln_slab_chunk *k = &s->chunk[c];
     k->block = ln_mem_new(s->mem, block_bytes(s));
     if (!k->block) return -1;
     k->entry = (uint8_t *)k->block + (LINE - (uintptr_t)k->block % LINE) % LINE;
@@ -57,23 +57,44 @@ static int make_room(ln_slab *s) {
     return 0;
 }
 
-uint32_t ln_slab_take(ln_slab *s) {
-    uint32_t c, i;
-    if (s->roomy == LN_SLAB_NONE && s->spare != LN_SLAB_NONE) { /* in use again */
-        c = s->spare;
-        unlink_chunk(s, &s->spare, c);
-        link_first(s, &s->roomy, c);
-        s->spares--;
-        s->mem->used += block_bytes(s);
-    }
-    if (s->roomy == LN_SLAB_NONE && make_room(s) < 0) return LN_SLAB_NONE;
-    c = s->roomy;
-    i = (uint32_t)__builtin_ctzll(~s->chunk[c].used);
+static int make_room(ln_slab *s) {
+    if (s->bare == LN_SLAB_NONE && add_chunk(s) < 0) return -1;
+    return furnish(s, s->bare);
+}
+
+/* A chunk that nothing lives in is in use again. */
+static void use_spare(ln_slab *s, uint32_t c) {
+    unlink_chunk(s, &s->spare, c);
+    link_first(s, &s->roomy, c);
+    s->spares--;
+    s->mem->used += block_bytes(s);
+}
+
+static void take(ln_slab *s, uint32_t c, uint32_t i) {
     s->chunk[c].used |= UINT64_C(1) << i;
     if (s->chunk[c].used == UINT64_MAX) unlink_chunk(s, &s->roomy, c);
     s->live++;
     memset(s->chunk[c].entry + i * s->entry_bytes, 0, s->entry_bytes);
+}
+
+uint32_t ln_slab_take(ln_slab *s) {
+    uint32_t c, i;
+    if (s->roomy == LN_SLAB_NONE && s->spare != LN_SLAB_NONE) use_spare(s, s->spare);
+    if (s->roomy == LN_SLAB_NONE && make_room(s) < 0) return LN_SLAB_NONE;
+    c = s->roomy;
+    i = (uint32_t)__builtin_ctzll(~s->chunk[c].used);
+    take(s, c, i);
     return c * LN_SLAB_CHUNK + i;
+}
+
+int ln_slab_take_at(ln_slab *s, uint32_t id) {
+    uint32_t c = id / LN_SLAB_CHUNK;
+    while (s->chunks <= c)
+        if (add_chunk(s) < 0) return -1;
+    LN_DASSERT(!ln_slab_holds(s, id));
+    if (!s->chunk[c].entry && furnish(s, c) < 0) return -1;
+    take(s, c, id % LN_SLAB_CHUNK);
+    return 0;
 }
 
 void ln_slab_give(ln_slab *s, uint32_t id) {

@@ -31,6 +31,8 @@ void ln_slab_init(ln_slab *s, ln_mem *mem, size_t entry_bytes);
 void ln_slab_free(ln_slab *s);
 /* The id of an entry of zeros; LN_SLAB_NONE where memory is short. */
 uint32_t ln_slab_take(ln_slab *s);
+/* The entry with that id, of a slab to which nothing has been given back; 0, or -1 where memory is short. */
+int ln_slab_take_at(ln_slab *s, uint32_t id);
 void ln_slab_give(ln_slab *s, uint32_t id);
 static inline void *ln_slab_at(const ln_slab *s, uint32_t id) {
     return s->chunk[id / LN_SLAB_CHUNK].entry + id % LN_SLAB_CHUNK * s->entry_bytes;

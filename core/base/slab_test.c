@@ -116,9 +116,30 @@ static void memory_runs_out(void) {
     CHECK_INT(t.held, 0);
 }
 
+/* Entries come back under the numbers that they had, and the vacant ones between them are handed out. */
+static void numbers_that_were_there(void) {
+    static const uint32_t had[] = {3, 64, 65, 700};
+    test_mem t;
+    ln_slab s;
+    ln_slab_init(&s, test_mem_init(&t, SIZE_MAX / 2), BYTES);
+    count = 0;
+    for (size_t i = 0; i < 4; i++) {
+        CHECK_INT(ln_slab_take_at(&s, had[i]), 0);
+        write_entry(&s, had[i]);
+        there[count++] = had[i];
+    }
+    is_same(&s);
+    for (int i = 0; i < 900; i++) CHECK(take(&s));
+    is_same(&s);
+    while (count) give(&s, count - 1);
+    ln_slab_free(&s);
+    CHECK_INT(t.held, 0);
+}
+
 static const test_case cases[] = {
     {"random steps", random_steps},
     {"numbers stay together", numbers_stay_together},
+    {"numbers that were there", numbers_that_were_there},
     {"memory goes back", memory_goes_back},
     {"memory runs out", memory_runs_out},
 };

@@ -214,3 +214,10 @@ int ln_offer(ln_engine *e, ln_cell *c, const ln_event *event) {
     }
     return e->clock_delays ? set_alarm(e, c, ln_trigger_alarm(trigger, state, &c->since)) : 0;
 }
+
+int ln_offer_alarm(ln_engine *e, ln_cell *c) {
+    const ln_trigger *trigger = ln_offer_trigger(e, c);
+    ln_trigger_state fresh;
+    if (!c->nonempty || !trigger->count) return 0;
+    return set_alarm(e, c, ln_trigger_alarm(trigger, state_of(e, c, &fresh), &c->since));
+}

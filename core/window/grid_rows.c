@@ -31,7 +31,7 @@ static void used(ln_grid *g, ln_slice *s) {
     g->recent = s;
 }
 
-static ln_slice *new_slice(ln_engine *e) {
+ln_slice *ln_grid_new_slice(ln_engine *e) {
     ln_grid *g = &e->grid;
     ln_slice *s;
     for (int i = 0; i < 2; i++) {
@@ -64,7 +64,7 @@ void ln_grid_retire(ln_engine *e, ln_slice *s) {
 
 static ln_slice *open_slice(ln_engine *e, int64_t t_us, uint32_t at) {
     __int128 start = slice_start(e, t_us);
-    ln_slice *s = new_slice(e);
+    ln_slice *s = ln_grid_new_slice(e);
     if (!s) return NULL;
     s->start_us = ln_time_clamp(start);
     s->end_us = ln_time_clamp(start + e->plan.slice_us);

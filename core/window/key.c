@@ -76,24 +76,47 @@ static int resize(ln_keys *k, size_t slots) {
     return 0;
 }
 
+static int widen(ln_keys *k) {
+    if (4 * (ln_keys_count(k) + 1) <= 3 * k->slots) return 0;
+    return resize(k, k->slots ? 2 * k->slots : 16);
+}
+
+/* `far` has room for the bytes where they are too many to lie in the key. */
+static void fill(ln_keys *k, uint32_t id, uint32_t hash, const uint8_t *bytes, size_t len, uint8_t *far) {
+    ln_key *key = ln_keys_at(k, id);
+    key->hash = hash;
+    key->len = (uint32_t)len & INT32_MAX;
+    if (far) memcpy(key->near, &far, sizeof far);
+    memcpy(far ? far : key->near, bytes, len);
+    place(k, id);
+}
+
 uint32_t ln_keys_add(ln_keys *k, uint32_t hash, const uint8_t *bytes, size_t len) {
     uint8_t *far = NULL;
     uint32_t id;
-    ln_key *key;
-    if (4 * (ln_keys_count(k) + 1) > 3 * k->slots && resize(k, k->slots ? 2 * k->slots : 16) < 0) return LN_KEY_NONE;
+    if (widen(k) < 0) return LN_KEY_NONE;
     if (len > LN_KEY_NEAR && !(far = ln_mem_new(k->mem, len))) return LN_KEY_NONE;
     id = ln_slab_take(&k->slab);
     if (id == LN_SLAB_NONE) {
         ln_mem_free(k->mem, far, len);
         return LN_KEY_NONE;
     }
-    key = ln_keys_at(k, id);
-    key->hash = hash;
-    key->len = (uint32_t)len & INT32_MAX;
-    if (far) memcpy(key->near, &far, sizeof far);
-    memcpy(far ? far : key->near, bytes, len);
-    place(k, id);
+    fill(k, id, hash, bytes, len, far);
     return id;
+}
+
+int ln_keys_restore(ln_keys *k, uint32_t id, const uint8_t *bytes, size_t len) {
+    uint8_t *far = NULL;
+    if (widen(k) < 0) return -1;
+    if (len > LN_KEY_NEAR && !(far = ln_mem_new(k->mem, len))) return -1;
+    if (ln_slab_take_at(&k->slab, id) < 0) {
+        ln_mem_free(k->mem, far, len);
+        return -1;
+    }
+    fill(k, id, ln_keys_hash(k, bytes, len), bytes, len, far);
+    ln_keys_at(k, id)->resting = 1;
+    k->resting++;
+    return 0;
 }
 
 /* Empties a slot and moves up those behind it that had gone past it, so that no search stops short. */

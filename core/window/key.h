@@ -124,6 +124,9 @@ static inline uint32_t ln_keys_find(const ln_keys *k, uint32_t hash, const uint8
 }
 /* LN_KEY_NONE where memory is short. The key must not be there. */
 uint32_t ln_keys_add(ln_keys *k, uint32_t hash, const uint8_t *bytes, size_t len);
+/* A key under a number that it has had before, in a table from which none has gone; it rests. 0, or -1 where memory is
+ * short. Neither the key nor the number may be there. */
+int ln_keys_restore(ln_keys *k, uint32_t id, const uint8_t *bytes, size_t len);
 /* Nothing hangs on the key any more: it rests, or goes at once. */
 void ln_keys_rest(ln_keys *k, ln_key *key);
 /* A key that was found is about to be used. */

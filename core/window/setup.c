@@ -84,8 +84,8 @@ static int lay_out(ln_engine *e) {
     }
     e->rare_at = e->states_at + round_up(e->states.bytes, 8);
     e->cell_bytes = (uint32_t)sizeof(ln_cell) + e->rare_at;
-    if (p->panes == LN_RETRACTING || p->merging || p->fill || e->clock_delays)
-        e->cell_bytes += (uint32_t)sizeof(ln_rare);
+    e->rare = p->panes == LN_RETRACTING || p->merging || p->fill || e->clock_delays;
+    if (e->rare) e->cell_bytes += (uint32_t)sizeof(ln_rare);
     e->cell_bytes = round_up(e->cell_bytes, LINE);
     if (!e->sliced) return 0;
     lay_out_grid(e);
@@ -158,6 +158,7 @@ ln_engine *ln_engine_new_with(const ln_plan *plan, const ln_sink *sink, const ln
     ln_deadlines_init(&e->expiring, &e->mem, &e->rows.mem, mixed, span_of(plan));
     ln_heap_init(&e->alarms, &e->mem, sizeof(ln_cell) + e->rare_at + offsetof(ln_rare, alarm_at));
     ln_heap_init(&e->waiting, &e->mem, LN_HEAP_NO_PLACE);
+    ln_buf_init(&e->image, &e->rows.mem);
     ln_buf_init(&e->staged, &e->rows.mem);
     ln_buf_init(&e->places, &e->rows.mem);
     return e;
@@ -210,6 +211,7 @@ void ln_engine_delete(ln_engine *e) {
     ln_mem_free(&e->mem, e->shape.fold_at, (e->plan.aggregates + 1) * sizeof *e->shape.fold_at);
     ln_mem_free(&e->rows.mem, e->op, e->op_cap * sizeof *e->op);
     ln_mem_free(&e->rows.mem, e->row_key, e->row_key_cap * sizeof *e->row_key);
+    ln_buf_free(&e->image);
     ln_buf_free(&e->staged);
     ln_buf_free(&e->places);
     ln_trace_free(e);

@@ -112,7 +112,8 @@ struct ln_engine {
     /* how a cell's state is laid out */
     ln_states states;
     uint32_t states_at;          /* where their run begins in a cell's state */
-    uint32_t rare_at;            /* and where its ln_rare lies, in pipelines that have a use for it */
+    uint32_t rare_at;            /* and where its ln_rare lies, */
+    int rare;                    /* in pipelines that have a use for it */
     ln_fold_states *fold_states; /* of each aggregate: those of declared folds */
     uint32_t cell_bytes;
     int stateful;                     /* triggers keep state */
@@ -167,6 +168,7 @@ struct ln_engine {
     ln_op *op;
     size_t op_count, op_cap;
     int ops_taken;
+    ln_buf image; /* of the whole engine: what was saved last */
     ln_buf staged;
     ln_buf places;    /* of each staged pane: where it begins, its folds, where it ends; uint32_t */
     ln_value *values; /* of the pane being made */
@@ -216,6 +218,8 @@ static inline int64_t ln_engine_expiry(const ln_engine *e, int64_t end_us) {
 ln_cell *ln_store_cell(ln_engine *e, ln_cell_key *key, int64_t start_us, int64_t end_us);
 /* The same, put in its place. */
 ln_cell *ln_store_open(ln_engine *e, ln_cell_key *key, uint32_t at, int64_t start_us, int64_t end_us);
+/* Gives the cell's folds a slot; 0 or -1. */
+int ln_store_slot(ln_engine *e, ln_cell *c);
 /* Files an open cell where it has to wait; 0 or -1. */
 int ln_store_file(ln_engine *e, ln_cell *c);
 /* Forgets a cell and all that hangs on it, but neither its key nor its place among the key's windows. */
@@ -237,6 +241,8 @@ int ln_grid_join(ln_engine *e);
 /* The same for a run of rows that have nothing else to them; the present row is the last of them then, and W is
  * still to be moved by it. 1; 0 where the present row is no such; -1. */
 int ln_grid_run(ln_engine *e);
+/* A slice without rows, not yet among the others; NULL where memory is short. */
+ln_slice *ln_grid_new_slice(ln_engine *e);
 /* A slice that holds nothing any more. */
 void ln_grid_retire(ln_engine *e, ln_slice *s);
 /* grid_fire: works like ln_advance. */
@@ -276,6 +282,8 @@ int ln_fire_run(ln_engine *e, const ln_key *key, int64_t start_us, int64_t end_u
                 const uint8_t *more);
 /* Asks the window's trigger, and fires when it is ready; 0 or -1. */
 int ln_offer(ln_engine *e, ln_cell *c, const ln_event *event);
+/* Sets the alarm that the window's trigger asks for; 0 or -1. */
+int ln_offer_alarm(ln_engine *e, ln_cell *c);
 /* The predicates that the window's trigger would ask for a record. */
 uint64_t ln_offer_whens(ln_engine *e, ln_cell *c);
 const ln_trigger *ln_offer_trigger(const ln_engine *e, const ln_cell *c);

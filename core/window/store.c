@@ -11,7 +11,7 @@ int ln_store_full(ln_engine *e, size_t more) {
     return e->mem.used + e->cell_bytes + more > e->plan.limits.state_bytes;
 }
 
-static int take_slot(ln_engine *e, ln_cell *c) {
+int ln_store_slot(ln_engine *e, ln_cell *c) {
     c->slot = ln_ids_take(&e->slots, &e->mem);
     if (!c->slot) return -1;
     for (uint32_t i = 0; i < e->plan.aggregates; i++) {
@@ -34,7 +34,7 @@ ln_cell *ln_store_cell(ln_engine *e, ln_cell_key *key, int64_t start_us, int64_t
     c->age = ++e->ages;
     if (e->clock_delays) ln_cell_rare(e, c)->alarm_us = LN_FUTURE;
     c->on_time_done = end_us <= e->now_us;
-    if (e->folds && take_slot(e, c) < 0) {
+    if (e->folds && ln_store_slot(e, c) < 0) {
         ln_slab_give(&e->cell_slab, c->id);
         return NULL;
     }

@@ -113,6 +113,19 @@ static void link_newest(ln_watermark *w, ln_source *s) {
     w->newest = s;
 }
 
+ln_source *ln_watermark_restore(ln_watermark *w, const uint8_t *name, uint32_t len, int64_t promise_us,
+                                int64_t heard_us, int active) {
+    ln_source *s = ln_watermark_add(w, name, len);
+    if (!s) return NULL;
+    s->promise_us = promise_us;
+    s->heard_us = heard_us;
+    s->active = active;
+    if (!active) return s;
+    (void)ln_heap_add(&w->promises, promise_us, 0, s); /* room was made when it was added */
+    link_newest(w, s);
+    return s;
+}
+
 static void retire(ln_watermark *w, ln_source *s) {
     ln_heap_remove(&w->promises, s->at);
     unlink_source(w, s);

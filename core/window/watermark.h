@@ -48,6 +48,9 @@ void ln_watermark_free(ln_watermark *w);
 ln_source *ln_watermark_find(ln_watermark *w, const uint8_t *name, uint32_t len);
 /* A new source, which must not be there; NULL where memory is short. */
 ln_source *ln_watermark_add(ln_watermark *w, const uint8_t *name, uint32_t len);
+/* A source as it was, after those that were heard before it; NULL where memory is short. The name must not be there. */
+ln_source *ln_watermark_restore(ln_watermark *w, const uint8_t *name, uint32_t len, int64_t promise_us,
+                                int64_t heard_us, int active);
 /* The source is gone: nothing of it is left but what it has done to W, and that it was heard. W moves when it is next
  * asked for. */
 void ln_watermark_remove(ln_watermark *w, ln_source *s);

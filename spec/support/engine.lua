@@ -147,6 +147,44 @@ function Run:push(bytes)
   if lib.ln_reader_push(self.app.reader, bytes, #bytes) ~= lib.LN_OK then error("out of memory", 0) end
 end
 
+local function copy(t)
+  local out = {}
+  for name, x in pairs(t) do out[name] = type(x) == "table" and copy(x) or x end
+  return out
+end
+
+--- Goes on in engines that are new and are given the state of those that were, which are freed. To be called where a
+-- record has ended. `script` may be another one than before; options as for `open`.
+-- @return the bytes of each engine's state
+function Run:restart(script, options)
+  local old, images = self.app, {}
+  local fresh = engine.open(script, options).app
+  for i, part in ipairs(old.parts) do
+    images[i] = ffi.string(lib.ln_engine_save(part.engine, self.len), self.len[0])
+    local new = fresh.parts[i]
+    for n, held in ipairs(part.work.held) do
+      if type(held) == "table" then new.work.held[n] = copy(held) end
+    end
+    new.work.kept = copy(part.work.kept)
+  end
+  fresh.script_errors, fresh.told, fresh.told_count = old.script_errors, old.told, old.told_count
+  lib.ln_output_format(fresh.output, lib.ln_output_format_used(old.output))
+  old:close()
+  self.app = fresh
+  local n = 0
+  local done = fresh:begin_round(function(e)
+    n = n + 1
+    return lib.ln_engine_load(e, images[n], #images[n])
+  end)
+  while not done do
+    self:collect()
+    done = fresh:go_on()
+  end
+  self:check()
+  self:collect()
+  return images
+end
+
 --- Works on what has been pushed, with the clock at `now_us`; false where the input is broken.
 function Run:pump(now_us)
   local status
