@@ -9,12 +9,12 @@
 typedef struct ln_server ln_server;
 
 enum ln_moved {
-    LN_MOVED_NONE,   /* there were none: more bytes are needed */
-    LN_MOVED_ALL,    /* all that were in hand */
-    LN_MOVED_SOME,   /* more are in hand: to be called again when these are in the engine */
-    LN_MOVED_WAIT,   /* none: the peer must read its replies first */
-    LN_MOVED_LATER,  /* none now: to be called again in a later turn */
-    LN_MOVED_CLOSED  /* some or none, and the connection ends when they are in the engine: *why */
+    LN_MOVED_NONE,  /* there were none: more bytes are needed */
+    LN_MOVED_ALL,   /* all that were in hand */
+    LN_MOVED_SOME,  /* more are in hand: to be called again when these are in the engine */
+    LN_MOVED_WAIT,  /* none: the peer must read its replies first */
+    LN_MOVED_LATER, /* none now: to be called again in a later turn */
+    LN_MOVED_CLOSED /* some or none, and the connection ends when they are in the engine: *why */
 };
 
 typedef struct ln_codec {

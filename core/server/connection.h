@@ -11,8 +11,8 @@ struct ln_connection {
     ln_feed stream; /* first: one is the other */
     ln_connection *before, *after;
     int fd;
-    const ln_codec *codec; /* NULL: records one after the other, which the reader takes as they are */
-    void *state;           /* its own */
+    const ln_codec *codec;    /* NULL: records one after the other, which the reader takes as they are */
+    void *state;              /* its own */
     char name[LN_NAME_BYTES]; /* where it came in, and from where */
     unsigned char host[16];   /* of the peer */
     int has_host;

@@ -135,7 +135,10 @@ static int await_other(receiver *r) {
     switch (ln_seen_look(r->server->receive->seen, &r->id)) {
     case LN_SEEN_BEGUN: return 0;
     case LN_SEEN_NOT: return -1;
-    default: r->again = 0; r->moved = r->number; return 1;
+    default:
+        r->again = 0;
+        r->moved = r->number;
+        return 1;
     }
 }
 
@@ -147,8 +150,7 @@ static void count_refusals(receiver *r) {
     all->forward_acknowledged += c->acknowledged - r->told.acknowledged;
     all->forward_refused_signal += c->refused[LN_FORWARD_SIGNAL] - r->told.refused[LN_FORWARD_SIGNAL];
     all->forward_refused_tag += c->refused[LN_FORWARD_BAD_TAG] - r->told.refused[LN_FORWARD_BAD_TAG];
-    all->forward_refused_compression +=
-        c->refused[LN_FORWARD_COMPRESSION] - r->told.refused[LN_FORWARD_COMPRESSION];
+    all->forward_refused_compression += c->refused[LN_FORWARD_COMPRESSION] - r->told.refused[LN_FORWARD_COMPRESSION];
     all->forward_denied += c->refused[LN_FORWARD_DENIED] - r->told.refused[LN_FORWARD_DENIED];
     r->told = *c;
 }
@@ -178,9 +180,7 @@ static enum ln_moved move(receiver *r, ln_reader *reader, const char **why) {
             settle(r, e.reason == LN_FORWARD_MEMORY ? LN_SEEN_NOT : LN_SEEN_TAKEN);
             *why = e.text;
             return LN_MOVED_CLOSED;
-        case LN_FORWARD_WAIT:
-            settle(r, LN_SEEN_TAKEN);
-            return r->moved > before ? LN_MOVED_SOME : LN_MOVED_WAIT;
+        case LN_FORWARD_WAIT: settle(r, LN_SEEN_TAKEN); return r->moved > before ? LN_MOVED_SOME : LN_MOVED_WAIT;
         default: settle(r, LN_SEEN_TAKEN); return r->moved > before ? LN_MOVED_ALL : LN_MOVED_NONE;
         }
     }

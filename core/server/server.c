@@ -51,7 +51,8 @@ static void raise_descriptors(void) {
 /* What all forward:// sources share. */
 static int prepare_forward(ln_server *s, ln_problem *problem) {
     const ln_server_options *o = s->options;
-    ln_forward_config config = {.limits = *ln_reader_limits(lunette_reader(s->host)), .message_bytes = o->message_bytes};
+    ln_forward_config config = {.limits = *ln_reader_limits(lunette_reader(s->host)),
+                                .message_bytes = o->message_bytes};
     if (s->receive) return 0;
     if (ln_secrets_read(&s->secrets, o->shared_key_file, o->users_file, problem)) return -1;
     config.shared_key = s->secrets.shared_key;
