@@ -100,7 +100,8 @@ return ln.pipeline {
 }
 ]]
 
---- The program sends three panes with `options` to a receiver with `arguments`, for so many seconds at most: the receiver's lines in `out`, the program's exit code and words in `code` and `err`.
+--- The program sends three panes with `options` to a receiver with `arguments`, for so many seconds at most: the
+-- receiver's lines in `out`, the program's exit code and words in `code` and `err`.
 function M.send(options, arguments, words, seconds)
   shell.write(folder .. "/sender.lua", SENDER)
   return M.run(([[
