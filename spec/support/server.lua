@@ -59,7 +59,7 @@ function M.start(script, args, environment)
     { timeout %d tail --pid=$pid -f /dev/null; [ $? = 124 ] && kill -9 $pid; } &
     echo $pid > .pid; mv .pid pid
     wait $pid; echo $? > .code; mv .code code
-  ]]):format(folder, environment or "", shell.program, args:find "out forward:" and "" or "--out-format json", args,
+  ]]):format(folder, environment or "", shell.program, args:find "out '?forward:" and "" or "--out-format json", args,
     SECONDS_MAX))
   os.execute(("env -u LD_PRELOAD bash %s/.start > /dev/null 2>&1 &"):format(folder))
   local s = setmetatable({ folder = folder, clients = {} }, Server)
