@@ -141,9 +141,11 @@ typedef struct lunette_address {
     int listen;         /* a sink that serves subscribers: ?listen */
     uint16_t port;      /* 0: any that is free */
     int gzip;           /* of a forward sink: ?gzip */
+    int unit;           /* likewise ?unit=: of numbers in the field `time`; default milliseconds */
     const char *scheme; /* "tcp", "udp", "forward", "unix" or "" */
     char host[256];     /* without brackets; for unix: the path of the socket */
-    char tag[128];      /* of a forward sink: ?tag=TAG; "" where it has none */
+    char tag[128];      /* likewise ?tag=TAG; "" where it has none */
+    char time[128];     /* likewise ?time=FIELD */
     char problem[256];  /* what is wrong, and how to mend it; "" where nothing is */
 } lunette_address;
 

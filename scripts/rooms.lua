@@ -11,7 +11,8 @@ local rooms = {
   host = { "base", "ingest", "window", "egress" },
   forward = { "base", "ingest/scan.h" },
   ledger = { "base" },
-  server = { "forward", "base/mem.h", "base/test.h", "base/test_random.h" }, -- else what any C host can use
+  -- Else what any C host can use.
+  server = { "forward", "base/mem.h", "base/time.h", "base/test.h", "base/test_random.h" },
   cli = { "server" },
 }
 

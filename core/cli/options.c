@@ -42,6 +42,7 @@ enum option_code {
     OPTION_QUEUE_BYTES,
     OPTION_MESSAGE_BYTES,
     OPTION_RECEIVE_BYTES,
+    OPTION_ACK_TIMEOUT,
     OPTION_SHARED_KEY_FILE,
     OPTION_USERS_FILE,
     OPTION_SINK_KEY_FILE,
@@ -77,6 +78,7 @@ static const struct option RUN_OPTIONS[] = {
     {"queue-bytes", required_argument, NULL, OPTION_QUEUE_BYTES},
     {"message-bytes", required_argument, NULL, OPTION_MESSAGE_BYTES},
     {"receive-bytes", required_argument, NULL, OPTION_RECEIVE_BYTES},
+    {"ack-timeout", required_argument, NULL, OPTION_ACK_TIMEOUT},
     {"shared-key-file", required_argument, NULL, OPTION_SHARED_KEY_FILE},
     {"users-file", required_argument, NULL, OPTION_USERS_FILE},
     {"sink-key-file", required_argument, NULL, OPTION_SINK_KEY_FILE},
@@ -298,6 +300,7 @@ static int take_forward_option(ln_cli_options *o, int code) {
     switch (code) {
     case OPTION_MESSAGE_BYTES: return parse_bytes("message-bytes", optarg, &o->message_bytes);
     case OPTION_RECEIVE_BYTES: return parse_bytes("receive-bytes", optarg, &o->receive_bytes);
+    case OPTION_ACK_TIMEOUT: return parse_duration("ack-timeout", optarg, &o->ack_timeout_us);
     case OPTION_SHARED_KEY_FILE: o->shared_key_file = optarg; return 0;
     case OPTION_USERS_FILE: o->users_file = optarg; return 0;
     case OPTION_SINK_KEY_FILE: o->sink_key_file = optarg; return 0;
@@ -382,6 +385,7 @@ int ln_cli_options_parse(ln_cli_options *o, enum ln_cli_command command, int arg
                           .record_timeout_us = 30 * S,
                           .idle_timeout_us = 3600 * S,
                           .drain_timeout_us = 20 * S,
+                          .ack_timeout_us = 60 * S,
                           .queue_bytes = 1 << 20,
                           .message_bytes = 16 << 20,
                           .receive_bytes = 256 << 20,

@@ -24,7 +24,7 @@ typedef struct ln_cli_options {
     int insecure, flush_on_exit;
     int log_level, log_format; /* of server/log.h */
     uint32_t connections_max, connections_per_host;
-    int64_t record_timeout_us, idle_timeout_us, drain_timeout_us; /* 0: none */
+    int64_t record_timeout_us, idle_timeout_us, drain_timeout_us, ack_timeout_us; /* 0: none */
     size_t queue_bytes, message_bytes, receive_bytes;
     const char *shared_key_file, *users_file, *sink_key_file, *sink_user_file; /* NULL: none */
     const char *out;     /* an address; NULL: as the script says */

@@ -100,6 +100,31 @@ static int name_sources(run *r) {
     return 0;
 }
 
+static int is_forward(const char *sink) { return sink && kind_of(sink, LUNETTE_USE_SINK) == LUNETTE_ADDRESS_FORWARD; }
+
+/* Both streams of the output have one format: JSON for a person, msgpack for Fluent Forward. */
+static int choose_format(run *r) {
+    const char *forward = is_forward(r->options.out) ? r->options.out : NULL, *rejects = r->o->rejects;
+    int format = r->o->out_format;
+    if (!forward && is_forward(rejects)) {
+        if (format != LN_FORMAT_MSGPACK && strcmp(r->options.out, "null:") != 0) {
+            ln_cli_say(
+                "--rejects %s: Fluent Forward is msgpack, and panes have the same format: add --out-format msgpack",
+                rejects);
+            return LN_EXIT_USAGE;
+        }
+        forward = rejects;
+    }
+    if (forward && format == LN_FORMAT_JSON) {
+        ln_cli_say("--out-format json: %s takes msgpack alone: leave the option out", forward);
+        return LN_EXIT_USAGE;
+    }
+    if (forward) ln_output_format(lunette_output(r->host), LN_FORMAT_MSGPACK);
+    else if (!format && !strcmp(r->options.out, "-") && isatty(STDOUT_FILENO))
+        ln_output_format(lunette_output(r->host), LN_FORMAT_JSON);
+    return 0;
+}
+
 static int open_script(run *r) {
     const ln_cli_options *o = r->o;
     lunette_options options = {.size = sizeof options,
@@ -121,8 +146,7 @@ static int open_script(run *r) {
     }
     r->options.out = o->out ? o->out : lunette_sink_named(r->host);
     if (!r->options.out) r->options.out = "-";
-    if (!o->out_format && !strcmp(r->options.out, "-") && isatty(STDOUT_FILENO))
-        ln_output_format(lunette_output(r->host), LN_FORMAT_JSON);
+    if (choose_format(r)) return LN_EXIT_USAGE;
     if (!name_sources(r)) return 0;
     ln_cli_say("memory is short");
     return LN_EXIT_ERROR;
@@ -204,6 +228,7 @@ int ln_cli_run(const ln_cli_options *o) {
                          .frame_timeout_us = o->record_timeout_us,
                          .idle_timeout_us = o->idle_timeout_us,
                          .drain_timeout_us = o->drain_timeout_us,
+                         .ack_timeout_us = o->ack_timeout_us,
                          .queue_bytes = o->queue_bytes,
                          .message_bytes = o->message_bytes,
                          .receive_bytes = o->receive_bytes,

@@ -99,6 +99,14 @@ size_t ln_forward_client_pending(const ln_forward_client *c) {
     return c->held + (c->open ? ln_chunk_bytes(c->open) : 0);
 }
 
+uint64_t ln_forward_client_values(const ln_forward_client *c) {
+    uint64_t values = c->open ? c->open->entries : 0;
+    for (const ln_chunk *chunk = c->first; chunk; chunk = chunk->next) values += chunk->entries;
+    return values;
+}
+
+int ln_forward_client_idle(const ln_forward_client *c) { return !c->first; }
+
 const char *ln_forward_client_error(const ln_forward_client *c) { return c->error; }
 
 const ln_forward_client_counts *ln_forward_client_counted(const ln_forward_client *c) { return &c->counts; }

@@ -4,8 +4,7 @@
  * arrive twice where a connection broke, but none is lost while this object lives; without acknowledgements, what the
  * system had taken when a connection broke may be lost.
  *
- * An entry's record is the pane as it is; its time is what the owner says, which for a sink is the clock when the pane
- * left: a pane's own `end` is in the unit of its pipeline, may be null, and may have been reshaped by `emit`.
+ * An entry's record is the pane as it is; its time is what the owner says.
  *
  * Invariant: chunks stand in the order in which they were filled; those that have been sent come first. No more than
  * `queue_bytes` are held, beyond one value. The peer is not trusted: its messages are bounded and checked. */
@@ -75,6 +74,10 @@ int ln_forward_client_established(const ln_forward_client *c);
 int64_t ln_forward_client_waits_since(const ln_forward_client *c);
 /* Bytes held: 0 when all has been sent and acknowledged. */
 size_t ln_forward_client_pending(const ln_forward_client *c);
+/* Values held, likewise. */
+uint64_t ln_forward_client_values(const ln_forward_client *c);
+/* 1 where no filled chunk is held: one that is flushed now would leave at once. */
+int ln_forward_client_idle(const ln_forward_client *c);
 const char *ln_forward_client_error(const ln_forward_client *c);
 const ln_forward_client_counts *ln_forward_client_counted(const ln_forward_client *c);
 

@@ -9,30 +9,59 @@ enum { UNIX_PATH_MAX = 107 }; /* bytes that a socket's name can have */
 /* Writes what is wrong, and how to mend it; -1. */
 #define refuse(a, ...) (snprintf((a)->problem, sizeof(a)->problem, __VA_ARGS__), -1)
 
-/* The words after the `?` of a sink for Fluent Forward: `tag=TAG`, `gzip`, with `&` between them. */
-static int read_forward_words(lunette_address *a, const char *words) {
-    for (size_t len; *words; words += len + (words[len] == '&')) {
-        size_t tag_bytes;
-        len = strcspn(words, "&");
-        if (len == 4 && !memcmp(words, "gzip", 4)) {
-            a->gzip = 1;
-            continue;
-        }
-        if (len < 4 || memcmp(words, "tag=", 4) != 0)
-            return refuse(a, "?%.*s is unknown: the words after ? are tag=TAG and gzip, with & between them",
-                          (int)(len < 60 ? len : 60), words);
-        tag_bytes = len - 4;
-        if (!tag_bytes || tag_bytes >= sizeof a->tag)
-            return refuse(a, "a tag has 1 to %zu characters: write ?tag=TAG", sizeof a->tag - 1);
-        memcpy(a->tag, words + 4, tag_bytes);
-        a->tag[tag_bytes] = '\0';
-        for (const char *c = a->tag; *c; c++)
-            if (*c <= ' ' || *c > '~' || *c == '/' || *c == '\\')
-                return refuse(a, "a tag is of printable ASCII characters, without spaces and slashes");
-        if (strspn(a->tag, ".") == tag_bytes) return refuse(a, "a tag of dots alone is none");
-    }
+/* ---- the words after the `?` of a sink for Fluent Forward -------------------------------------------------------- */
+
+static int read_tag(lunette_address *a, const char *text, size_t len) {
+    if (!len || len >= sizeof a->tag)
+        return refuse(a, "a tag has 1 to %zu characters: write ?tag=TAG", sizeof a->tag - 1);
+    memcpy(a->tag, text, len);
+    a->tag[len] = '\0';
+    for (const char *c = a->tag; *c; c++)
+        if (*c <= ' ' || *c > '~' || *c == '/' || *c == '\\')
+            return refuse(a, "a tag is of printable ASCII characters, without spaces and slashes");
+    return strspn(a->tag, ".") == len ? refuse(a, "a tag of dots alone is none") : 0;
+}
+
+static int read_time(lunette_address *a, const char *text, size_t len) {
+    if (!len || len >= sizeof a->time)
+        return refuse(a, "the field of a time has 1 to %zu bytes: write ?time=end", sizeof a->time - 1);
+    memcpy(a->time, text, len);
+    a->time[len] = '\0';
     return 0;
 }
+
+static int read_unit(lunette_address *a, const char *text, size_t len) {
+    static const char *const units[] = {
+        [LN_UNIT_S] = "s", [LN_UNIT_MS] = "ms", [LN_UNIT_US] = "us", [LN_UNIT_NS] = "ns"};
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (!units[i] || strlen(units[i]) != len || memcmp(units[i], text, len) != 0) continue;
+        a->unit = (int)i;
+        return 0;
+    }
+    return refuse(a, "?unit=%.*s is unknown: the units are s, ms, us and ns", (int)(len < 20 ? len : 20), text);
+}
+
+static int read_word(lunette_address *a, const char *word, size_t len) {
+    if (len >= 4 && !memcmp(word, "tag=", 4)) return read_tag(a, word + 4, len - 4);
+    if (len >= 5 && !memcmp(word, "time=", 5)) return read_time(a, word + 5, len - 5);
+    if (len >= 5 && !memcmp(word, "unit=", 5)) return read_unit(a, word + 5, len - 5);
+    a->gzip = len == 4 && !memcmp(word, "gzip", 4);
+    if (a->gzip) return 0;
+    return refuse(a,
+                  "?%.*s is unknown: the words after ? are tag=TAG, time=FIELD, unit=ms and gzip, with & between them",
+                  (int)(len < 60 ? len : 60), word);
+}
+
+static int read_words(lunette_address *a, const char *words) {
+    int err = 0;
+    for (size_t len; !err && *words; words += len + (words[len] == '&')) {
+        len = strcspn(words, "&");
+        err = read_word(a, words, len);
+    }
+    return err;
+}
+
+/* ---- addresses of sockets ---------------------------------------------------------------------------------------- */
 
 /* What stands before the `?` that ends an address of a socket; `?listen` is the one word there is, but for Fluent
  * Forward. */
@@ -42,7 +71,7 @@ static int read_query(lunette_address *a, const char *text, size_t *len) {
     if (!query) return 0;
     *len = (size_t)(query - text);
     if (a->kind == LUNETTE_ADDRESS_FORWARD) {
-        if (a->use == LUNETTE_USE_SINK) return read_forward_words(a, query + 1);
+        if (a->use == LUNETTE_USE_SINK) return read_words(a, query + 1);
         return refuse(a, "%.60s is unknown: nothing stands behind the port of a forward:// source", query);
     }
     if (strcmp(query, "?listen") != 0)
@@ -124,17 +153,18 @@ static int read_scheme(lunette_address *a, const char *text, size_t scheme, cons
             return refuse(a, "panes are not sent in datagrams, which may be lost: write tcp:// or unix:");
         return read_inet(a, rest + 2);
     }
-    return refuse(a,
-                  "%.*s: is unknown: the kinds are tcp://HOST:PORT, forward://HOST:PORT, unix:PATH%s, null:, - and paths "
-                  "(one with a colon is written ./%.80s)",
-                  (int)scheme, text, a->use == LUNETTE_USE_SOURCE ? ", udp://HOST:PORT" : "", text);
+    return refuse(
+        a,
+        "%.*s: is unknown: the kinds are tcp://HOST:PORT, forward://HOST:PORT, unix:PATH%s, null:, - and paths "
+        "(one with a colon is written ./%.80s)",
+        (int)scheme, text, a->use == LUNETTE_USE_SOURCE ? ", udp://HOST:PORT" : "", text);
 }
 
 int lunette_address_parse(lunette_address *a, const char *text, int use) {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+.-";
     size_t scheme = strspn(text, letters);
     const char *rest = text + scheme + 1;
-    *a = (lunette_address){.kind = LUNETTE_ADDRESS_PATH, .use = use, .scheme = ""};
+    *a = (lunette_address){.kind = LUNETTE_ADDRESS_PATH, .use = use, .unit = LN_UNIT_MS, .scheme = ""};
     if (!*text) return refuse(a, "is empty: write a path, - or an address such as tcp://127.0.0.1:7000");
     if (!strcmp(text, "-")) a->kind = LUNETTE_ADDRESS_STANDARD;
     if (!strcmp(text, "null:")) a->kind = LUNETTE_ADDRESS_NULL;

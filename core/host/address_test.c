@@ -43,10 +43,17 @@ static void words_of_a_forward_sink(void) {
     CHECK_INT(lunette_address_parse(&a, "forward://a:1", LUNETTE_USE_SINK), 0);
     CHECK_TEXT(a.tag, "");
     CHECK_INT(a.gzip, 0);
+    CHECK_INT(lunette_address_parse(&a, "forward://a:1?gzip&time=value.at&unit=ns&tag=x", LUNETTE_USE_SINK), 0);
+    CHECK_INT(a.gzip, 1);
+    CHECK_TEXT(a.time, "value.at");
+    CHECK_INT(a.unit, LN_UNIT_NS);
+    bad("forward://a:1?time=", LUNETTE_USE_SINK, "write ?time=end");
+    bad("forward://a:1?unit=m", LUNETTE_USE_SINK, "the units are s, ms, us and ns");
+    bad("forward://a:1?tag=....", LUNETTE_USE_SINK, "a tag of dots alone is none");
     bad("forward://a:1?tag=", LUNETTE_USE_SINK, "a tag has 1 to 127 characters");
     bad("forward://a:1?tag=a b", LUNETTE_USE_SINK, "printable ASCII");
     bad("forward://a:1?tag=../x", LUNETTE_USE_SINK, "without spaces and slashes");
-    bad("forward://a:1?zip", LUNETTE_USE_SINK, "?zip is unknown: the words after ? are tag=TAG and gzip");
+    bad("forward://a:1?zip", LUNETTE_USE_SINK, "?zip is unknown: the words after ? are tag=TAG, time=FIELD");
     bad("forward://a:1?listen", LUNETTE_USE_SINK, "?listen is unknown");
     bad("forward://a:1?tag=x", LUNETTE_USE_SOURCE, "nothing stands behind the port of a forward:// source");
     bad("forward:a:1", LUNETTE_USE_SOURCE, "the // is missing: write forward://HOST:PORT");

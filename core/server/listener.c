@@ -1,5 +1,6 @@
 /* Sources that are sockets: what listens for connections, and what is bound for datagrams. */
 #define _GNU_SOURCE
+#include "server/heartbeat.h"
 #include "server/receive.h"
 #include "server/state.h"
 
@@ -15,6 +16,7 @@ struct ln_listener {
     ln_server *server;
     ln_listener *next;
     const ln_codec *codec;
+    ln_heartbeat *heartbeat;
     int fd;             /* -1: it is that of `datagrams` */
     ln_feed *datagrams; /* NULL: connections are accepted */
     ev_io acceptable;
@@ -73,6 +75,7 @@ void ln_listeners_start(ln_server *s) {
     for (ln_listener *l = s->listeners; l; l = l->next) {
         ev_io_start(s->loop, l->datagrams ? &l->datagrams->readable : &l->acceptable);
         ln_log_say(s->log, LN_LOG_INFO, "listening on %s", l->name);
+        if (l->codec) l->heartbeat = ln_heartbeat_open(s, l->name, l->fd);
     }
 }
 
@@ -81,6 +84,8 @@ void ln_listeners_stop(ln_server *s) {
         ev_io_stop(s->loop, &l->acceptable);
         l->paused = 0;
         if (l->datagrams) ln_turn_ready(l->datagrams);
+        ln_heartbeat_delete(l->heartbeat);
+        l->heartbeat = NULL;
         if (l->fd >= 0) close(l->fd); /* whoever comes now is told that nobody listens */
         l->fd = -1;
         if (*l->path) unlink(l->path);
@@ -102,6 +107,7 @@ void ln_listeners_delete(ln_server *s) {
         s->listeners = l->next;
         ev_io_stop(s->loop, &l->acceptable);
         if (l->datagrams) ln_datagrams_delete(l->datagrams);
+        ln_heartbeat_delete(l->heartbeat);
         if (l->fd >= 0) close(l->fd);
         if (*l->path) unlink(l->path);
         free(l);

@@ -20,7 +20,8 @@ static void notice_stop(ln_server *s) {
     if (s->stopping || !ln_stop_asked()) return;
     s->stopping = 1;
     ln_notify("STOPPING=1");
-    if (!s->streams || !s->options->drain_timeout_us) return;
+    if (!s->options->drain_timeout_us) return;
+    if (!s->streams && !s->panes->kind->pending && !s->rejects->kind->pending) return;
     ev_timer_set(&s->deadline, (double)s->options->drain_timeout_us / 1e6, 0);
     ev_timer_start(s->loop, &s->deadline);
 }

@@ -20,6 +20,7 @@ typedef struct ln_server_options {
     uint32_t connections_max, connections_per_host;
     int64_t frame_timeout_us, idle_timeout_us; /* of a connection; 0: none */
     int64_t drain_timeout_us;
+    int64_t ack_timeout_us;                     /* of a forward:// sink; 0: none */
     size_t queue_bytes;                         /* of a sink that is a socket, and of each subscriber */
     size_t message_bytes;                       /* of one message of Fluent Forward; 0: the default */
     size_t receive_bytes;                       /* of all messages of Fluent Forward that are not in the engine yet */

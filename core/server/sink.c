@@ -34,6 +34,7 @@ ln_sink_end *ln_sink_open(ln_server *server, const char *name, int stream, ln_pr
     case LUNETTE_ADDRESS_NULL: s = ln_sink_null(server); break;
     case LUNETTE_ADDRESS_PATH:
     case LUNETTE_ADDRESS_STANDARD: s = ln_sink_file(server, name, &a, problem); break;
+    case LUNETTE_ADDRESS_FORWARD: s = ln_sink_forward(server, name, &a, problem); break;
     default: s = (a.listen ? ln_sink_listen : ln_sink_connect)(server, name, &a, problem); break;
     }
     if (s) s->stream = stream;

@@ -42,6 +42,7 @@ ln_sink_end *ln_sink_null(ln_server *server);
 ln_sink_end *ln_sink_file(ln_server *server, const char *name, const lunette_address *a, ln_problem *problem);
 ln_sink_end *ln_sink_connect(ln_server *server, const char *name, const lunette_address *a, ln_problem *problem);
 ln_sink_end *ln_sink_listen(ln_server *server, const char *name, const lunette_address *a, ln_problem *problem);
+ln_sink_end *ln_sink_forward(ln_server *server, const char *name, const lunette_address *a, ln_problem *problem);
 
 /* Opens the sink of an address; NULL with a problem. */
 ln_sink_end *ln_sink_open(ln_server *server, const char *name, int stream, ln_problem *problem);

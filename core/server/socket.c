@@ -98,6 +98,7 @@ static int listen_local(const lunette_address *a, char name[LN_SOCKET_NAME], ln_
     return fd;
 }
 
+/* 0; -1 with a problem; 1 likewise where it may be another one later. */
 static int look_up(const lunette_address *a, struct addrinfo **found, ln_problem *problem) {
     struct addrinfo hints = {.ai_family = AF_UNSPEC,
                              .ai_socktype = a->kind == LUNETTE_ADDRESS_UDP ? SOCK_DGRAM : SOCK_STREAM,
@@ -107,8 +108,9 @@ static int look_up(const lunette_address *a, struct addrinfo **found, ln_problem
     snprintf(port, sizeof port, "%u", a->port);
     err = getaddrinfo(a->host, port, &hints, found);
     if (!err) return 0;
-    return ln_problem_set(problem, "the host %s can't be found: %s", a->host,
-                          err == EAI_SYSTEM ? strerror(errno) : gai_strerror(err));
+    ln_problem_set(problem, "the host %s can't be found: %s", a->host,
+                   err == EAI_SYSTEM ? strerror(errno) : gai_strerror(err));
+    return err == EAI_AGAIN ? 1 : -1;
 }
 
 static int bind_one(const lunette_address *a, const struct addrinfo *at) {
@@ -165,13 +167,15 @@ int ln_socket_listen(const lunette_address *a, int insecure, char name[LN_SOCKET
 
 int ln_socket_find(const lunette_address *a, ln_peers *peers, ln_problem *problem) {
     struct addrinfo *found;
+    int failed;
     peers->count = 0;
     if (a->kind == LUNETTE_ADDRESS_UNIX) {
         fill_local(a, &peers->peer[0], &peers->len[0]);
         peers->count = 1;
         return 0;
     }
-    if (look_up(a, &found, problem)) return -1;
+    failed = look_up(a, &found, problem);
+    if (failed) return failed;
     for (const struct addrinfo *at = found; at && peers->count < 4; at = at->ai_next) {
         memcpy(&peers->peer[peers->count].storage, at->ai_addr, at->ai_addrlen);
         peers->len[peers->count++] = at->ai_addrlen;

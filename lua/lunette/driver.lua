@@ -6,6 +6,7 @@ local lower = require "lunette.lower"
 local question = require "lunette.question"
 local record = require "lunette.record"
 local rows = require "lunette.rows"
+local value = require "lunette.value"
 local trace = require "lunette.trace"
 
 local lib = ffi.lib
@@ -78,6 +79,7 @@ local function new_part(app, p, options, first)
   if options.traced and lib.ln_engine_trace(part.engine) ~= OK then error("out of memory for a trace", 0) end
   part.name, part.staged = p.name, #part.folds > 0 or p.emit ~= nil
   part.ticks = p.time.unit == "tick"
+  part.unit = p.time.unit or "ms"
   for _, a in ipairs(p.aggregates) do part.refuses = part.refuses or a.refuse end
   part.passes = rows.passes(p, context, part.computed)
   part.rejected = function(row, message)
@@ -98,6 +100,7 @@ end
 -- The batch as this pipeline sees it: what functions say of each row.
 local function begin(app, part, batch, now_us)
   local engine, passes = part.engine, part.passes
+  value.in_unit(part.unit)
   if lib.ln_engine_begin(engine, batch, now_us) ~= OK then raise(part) end
   local frame = lib.ln_engine_frame(engine)
   if passes.time then rows.run(passes, passes.time, frame, part.rejected) end
@@ -109,6 +112,7 @@ end
 
 -- Steps until row `till` is reached; false where the output should be taken first.
 local function step(app, part, till)
+  value.in_unit(part.unit)
   while true do
     local status
     if part.step then

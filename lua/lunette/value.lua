@@ -7,7 +7,7 @@ local lib, text_of, floor = ffi.lib, ffi.string, math.floor
 local null = node.null
 
 local NULL, BOOL, INT, UINT, DOUBLE = lib.LN_NULL, lib.LN_BOOL, lib.LN_INT, lib.LN_UINT, lib.LN_DOUBLE
-local TEXT, BYTES, ARRAY, MAP = lib.LN_TEXT, lib.LN_BYTES, lib.LN_ARRAY, lib.LN_MAP
+local TEXT, BYTES, ARRAY, MAP, EXT = lib.LN_TEXT, lib.LN_BYTES, lib.LN_ARRAY, lib.LN_MAP, lib.LN_EXT
 local DEPTH_MAX = 200 -- of what is written: a pane, with values that are themselves at most 128 deep
 local OWN_DEPTH_MAX = 128
 
@@ -20,6 +20,38 @@ function M.array(t) return setmetatable(t, array_mt) end
 -- One cell for each depth, since reading an inner value must not overwrite the outer one.
 local cells = {}
 for depth = 0, DEPTH_MAX do cells[depth] = ffi.new "ln_value" end
+
+-- A second in the unit of the pipeline whose functions are called; nil: it counts no seconds.
+local SECOND = { s = 1, ms = 1e3, us = 1e6, ns = 1e9, rfc3339 = 1e3 }
+local second, microsecond
+
+--- Times are numbers in this unit from here on, as they are in what the pipeline's functions return.
+function M.in_unit(unit)
+  second = SECOND[unit]
+  microsecond = second and 1e6 / second
+end
+
+local function be32(p) return p[0] * 16777216 + p[1] * 65536 + p[2] * 256 + p[3] end
+
+-- The time that an extension stands for, a msgpack timestamp or a Fluent event time; nil for any other. By way of whole
+-- microseconds, so that it is the time that the engine sees.
+local function instant(v)
+  local p, len, ns, s = v.at, v.len, 0, nil
+  if v.ext == -1 and len == 4 then s = be32(p)
+  elseif v.ext == -1 and len == 8 then
+    local high, low = be32(p), be32(p + 4)
+    local over = high % 4
+    s, ns = over * 4294967296 + low, (high - over) / 4
+  elseif v.ext == -1 and len == 12 then
+    local high = be32(p + 4)
+    s, ns = (high < 2147483648 and high or high - 4294967296) * 4294967296 + be32(p + 8), be32(p)
+  elseif v.ext == 0 and len == 8 then s, ns = be32(p), be32(p + 4)
+  else return nil
+  end
+  if ns > 999999999 or not second then return nil end
+  local us = s * 1e6 + floor(ns / 1000)
+  return second == 1e9 and us * 1000 or us / microsecond
+end
 
 local read
 
@@ -61,6 +93,7 @@ local function scalar(v)
   if kind == DOUBLE then return v.d end
   if kind == BOOL then return v.i ~= 0 end
   if kind == UINT then return v.u end
+  if kind == EXT then return (instant(v)) end
 end
 
 -- The msgpack value at p and its end. The bytes have been passed by the reader or written by the engine.

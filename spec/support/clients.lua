@@ -45,7 +45,6 @@ end
 
 local SETTINGS = [[
   export NODE_PATH='%s/node_modules'
-  PEER='%s/tests/forward_peer'
   CLIENTS='%s'
   wait_for() { for _ in $(seq 100); do [ -s "$1" ] && return; sleep 0.05; done; echo "no $1" >&2; exit 99; }
 ]]
@@ -60,12 +59,22 @@ end
 function M.clear() shell.remove(folder) end
 
 function M.run(text)
-  return shell.run(folder, SETTINGS:format(modules, build, programs) .. text)
+  return shell.run(folder, SETTINGS:format(modules, programs) .. text)
 end
 
 --- What asks for the key "secret", and for the users bob with the password "word" and ann with "pass".
 function M.key() return (" --shared-key-file %s/key"):format(folder) end
 function M.users() return (" --users-file %s/users"):format(folder) end
+
+local function secret(name, text)
+  shell.write(folder .. "/" .. name, text .. "\n")
+  os.execute(("chmod 600 %s/%s"):format(folder, name))
+  return name
+end
+
+--- Options by which a sink shows a key, or is a user.
+function M.sink_key(key) return " --sink-key-file " .. secret("sink_key_" .. key, key) end
+function M.sink_user(user) return " --sink-user-file " .. secret("sink_user_" .. user, user) end
 
 --- The program listens with `options` while `client`, in which $PORT stands for its port, runs: what the client's exit
 -- code was and what it said in `code` and `client`; the panes as text in `out`, and all that `server.stop` gives.
@@ -79,20 +88,35 @@ function M.listen(options, client)
   return r
 end
 
---- Our side sends three panes with `settings` to a server with `arguments`: the server's lines on standard output.
-function M.send(settings, arguments)
+-- A pane for each of three records, as plain as the receiver's lines.
+local SENDER = [[
+local ln = require "lunette"
+return ln.pipeline {
+  time = { field = "t" },
+  window = ln.tumbling "1s",
+  trigger = ln.each(),
+  aggregate = { n = ln.count() },
+  emit = function(pane) return { k = pane.value.n } end,
+}
+]]
+
+--- The program sends three panes with `options` to a receiver with `arguments`, for so many seconds at most: the
+-- receiver's lines in `out`, the program's exit code and words in `code` and `err`.
+function M.send(options, arguments, words, seconds)
+  shell.write(folder .. "/sender.lua", SENDER)
   return M.run(([[
     rm -f port
-    printf '\201\241k\001\201\241k\002\201\241k\003' > panes
-    timeout 10 node "$CLIENTS/fluent_server.js" 3 %s > entries &
+    printf '{"t":1}\n{"t":2}\n{"t":3}\n' > records
+    timeout 15 node "$CLIENTS/fluent_server.js" 3 %s > entries 2>&1 &
     server=$!
     wait_for port
-    $PEER send "$(cat port)" tag=panes %s < panes; code=$?
+    timeout %d "$LUNETTE" run --stats sender.lua records --out "forward://127.0.0.1:$(cat port)?tag=panes%s" %s
+    code=$?
     [ $code = 0 ] || kill $server
     wait
     cat entries
     exit $code
-  ]]):format(arguments, settings))
+  ]]):format(arguments, seconds or 10, words or "", options))
 end
 
 return M

@@ -47,18 +47,20 @@ local function read(path)
   return text
 end
 
---- Starts `lunette run ARGS p.lua` with that script. `environment` is put in front of the command.
+--- Starts `lunette run ARGS p.lua` with that script, and JSON as its output unless that is Fluent Forward.
+-- `environment` is put in front of the command.
 function M.start(script, args, environment)
   local folder = shell.folder()
   shell.write(folder .. "/p.lua", script)
   shell.write(folder .. "/.start", ([[
     cd "%s"
-    %s "%s" run --stats --out-format json %s p.lua > panes 2> words < /dev/null &
+    %s "%s" run --stats %s %s p.lua > panes 2> words < /dev/null &
     pid=$!
     { timeout %d tail --pid=$pid -f /dev/null; [ $? = 124 ] && kill -9 $pid; } &
     echo $pid > .pid; mv .pid pid
     wait $pid; echo $? > .code; mv .code code
-  ]]):format(folder, environment or "", shell.program, args, SECONDS_MAX))
+  ]]):format(folder, environment or "", shell.program, args:find "out '?forward:" and "" or "--out-format json", args,
+    SECONDS_MAX))
   os.execute(("env -u LD_PRELOAD bash %s/.start > /dev/null 2>&1 &"):format(folder))
   local s = setmetatable({ folder = folder, clients = {} }, Server)
   s.pid = M.wait(function() return read(folder .. "/pid"):match "^(%d+)\n" end, "the start of the program")
