@@ -1,5 +1,5 @@
---- Why has nothing come out? Answers from a trace for one key, and one of its windows where one is named: the first line
--- is the answer, the rest is what it rests on.
+--- Why has nothing come out? Answers from a trace for one key, and one of its windows where one is named: the first
+-- line is the answer, the rest is what it rests on.
 local pending = require "lunette.trace.pending"
 local stories = require "lunette.trace.story"
 local words = require "lunette.trace.words"
@@ -238,7 +238,8 @@ local function say_others(report, key, chosen)
     local w = key.windows[i]
     local state = w.into and "part of " .. bounds(w.into.start, w.into.stop)
       or w.expired and "gone" or w.completed and "complete, still open" or "open"
-    report:line("  %s: %s, %s, %s", bounds(w.start, w.stop), times(#w.records, "record"), times(#w.panes, "pane"), state)
+    report:line("  %s: %s, %s, %s", bounds(w.start, w.stop), times(#w.records, "record"), times(#w.panes, "pane"),
+      state)
   end
 end
 
@@ -264,7 +265,7 @@ end
 
 -- ---- the answer
 
-local function answer_without_window(report, story, key, start)
+local function answer_without_window(key, start)
   local n = #key.records
   if start then
     local first
@@ -341,7 +342,7 @@ function M.lines(options)
   end
   local w
   if options.window then w = find_window(key, options.window) else w = choose_window(key) end
-  report:line(w and answer(report, story, w) or answer_without_window(report, story, key, options.window))
+  report:line(w and answer(report, story, w) or answer_without_window(key, options.window))
   if w then say_window(report, story, w) end
   if not (w and w.expired) then say_watermark(report, story) end
   say_refused(report, story, key)

@@ -52,7 +52,10 @@ KINDS["when"] = function() return "for a record at which the script's function s
 function KINDS.any(t, w, story, report) return parts(t, w, story, report, ", or ") end
 function KINDS.all(t, w, story, report) return "until all of these have been: " .. parts(t, w, story, report, "; ") end
 
-function KINDS.sequence(t, w, story, report) return "for its turn in a sequence: " .. parts(t, w, story, report, ", then ") end
+
+function KINDS.sequence(t, w, story, report)
+  return "for its turn in a sequence: " .. parts(t, w, story, report, ", then ")
+end
 
 function KINDS.once(t, w, story, report) return "(at most once) " .. part(t.parts[1], w, story, report) end
 
@@ -69,7 +72,8 @@ local function until_complete(story, w, report)
       report:length(w.stop - story.watermark), at(report, story.watermark))
   end
   if facts.time == "processing" then
-    return ("for the clock to reach its end at %s, and it is at %s"):format(at(report, w.stop), report:clock(story.clock))
+    return ("for the clock to reach its end at %s, and it is at %s"):format(report:clock(w.stop),
+      report:clock(story.clock))
   end
   local move = story.moves[#story.moves]
   if move and move.source then

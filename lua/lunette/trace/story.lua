@@ -1,5 +1,5 @@
---- What a trace tells, put together again: records, windows with what became of them, and the watermark. Times are in the
--- pipeline's unit; minus and plus infinity stand for what has no bound. Keys and sources go by their JSON text.
+--- What a trace tells, put together again: records, windows with what became of them, and the watermark. Times are in
+-- the pipeline's unit; minus and plus infinity stand for what has no bound. Keys and sources go by their JSON text.
 local read = require "lunette.trace.read"
 local value = require "lunette.value"
 
@@ -53,7 +53,7 @@ function Story:window(key, start, stop, event)
   local w = key.open[id]
   if not w then
     w = { key = key.text, start = start, stop = stop, records = {}, new = { count = 0 }, panes = {}, absorbed = {},
-      opened = { record = event.record, clock = from(event.clock), watermark = self:watermark_of(event) } }
+      opened = self:place(event) }
     key.open[id] = w
     key.windows[#key.windows + 1] = w
   elseif stop > w.stop then
@@ -66,6 +66,12 @@ function Story:watermark_of(event)
   local w = event.watermark
   if w == nil then return self.finished and huge or -huge end
   return w
+end
+
+-- Where in the run it happened: `seen` records had been read, the present one with them.
+function Story:place(event)
+  return { record = event.record, clock = from(event.clock), watermark = self:watermark_of(event),
+    seen = self.seen + (self.finished and 1 or 0) }
 end
 
 local function join(w, record)
@@ -123,7 +129,7 @@ function see.merged(self, event)
   local w = self:window(key, from(event.start), to(event["end"]), event)
   if not old or old == w then return end
   key.open[old.start] = nil
-  old.into, old.merged = w, { record = event.record, clock = from(event.clock), watermark = self:watermark_of(event) }
+  old.into, old.merged = w, self:place(event)
   w.absorbed[#w.absorbed + 1] = old
   local new, was = w.new, old.new
   new.count = new.count + was.count
@@ -131,18 +137,14 @@ function see.merged(self, event)
   new.last = math.max(new.last or -huge, was.last or -huge)
 end
 
-local function place(self, event)
-  return { record = event.record, clock = from(event.clock), watermark = self:watermark_of(event) }
-end
-
 function see.completed(self, event)
-  self:window(self:key(text_of(event.key)), from(event.start), to(event["end"]), event).completed = place(self, event)
+  self:window(self:key(text_of(event.key)), from(event.start), to(event["end"]), event).completed = self:place(event)
 end
 
 function see.pane(self, event)
   local key = self:key(text_of(event.key))
   local start, stop = from(event.start), to(event["end"])
-  local pane = place(self, event)
+  local pane = self:place(event)
   pane.pane, pane.timing, pane.final, pane.retract = event.pane, event.timing, event.final, event.retract
   pane.value, pane.cause, pane.absorbed = event.value, event.cause, event.absorbed
   pane.key, pane.start, pane.stop = key.text, start, stop
@@ -157,19 +159,19 @@ function see.expired(self, event)
   local key = self:key(text_of(event.key))
   local start, stop = from(event.start), to(event["end"])
   local w = self:window(key, start, stop, event)
-  w.expired = place(self, event)
+  w.expired = self:place(event)
   key.open[id_of(self, start, stop)] = nil
 end
 
 function see.watermark(self, event)
-  local move = place(self, event)
+  local move = self:place(event)
   move.source = event.source ~= nil and text_of(event.source) or nil
   self.moves[#self.moves + 1] = move
 end
 
 local function silence(kind)
   return function(self, event)
-    local at = place(self, event)
+    local at = self:place(event)
     at.kind, at.source = kind, event.source ~= nil and text_of(event.source) or nil
     self.silences[#self.silences + 1] = at
   end
@@ -177,8 +179,8 @@ end
 see.idle, see.gone = silence "idle", silence "gone"
 
 function see.finish(self, event)
-  self.finish = place(self, event)
   self.finished = true
+  self.finish = self:place(event)
 end
 
 see["end"] = function(self, event)
@@ -193,8 +195,11 @@ local function choose(facts, wanted, path)
   local names = {}
   for i, p in ipairs(facts) do names[i] = p.name end
   names = table.concat(names, ", ")
-  if wanted then error(("--pipeline %s: the trace %s has no such pipeline; it has %s"):format(wanted, path, names), 0) end
-  if #facts > 1 then error(("%s holds several pipelines: name one of %s with --pipeline"):format(path, names), 0) end
+  if wanted then
+    error(("--pipeline %s: the trace %s has no such pipeline; it has %s"):format(wanted, path, names), 0)
+  elseif #facts > 1 then
+    error(("%s holds several pipelines: name one of %s with --pipeline"):format(path, names), 0)
+  end
   return facts[1]
 end
 
@@ -203,8 +208,8 @@ end
 ---@param options { pipeline: string? }
 ---@return table story
 function M.read(path, options)
-  local self = setmetatable({ path = path, records = {}, panes = {}, moves = {}, silences = {}, keys = {}, key_order = {},
-    fates = {}, finished = false, clock = -huge, watermark = -huge }, Story)
+  local self = setmetatable({ path = path, records = {}, panes = {}, moves = {}, silences = {}, keys = {},
+    key_order = {}, fates = {}, finished = false, clock = -huge, watermark = -huge, seen = 0 }, Story)
   local facts, name = {}, nil
   self.broken = read.each(path, function(event)
     local kind = event.event
@@ -219,6 +224,7 @@ function M.read(path, options)
         name = #facts > 1 and self.facts.name or nil
       end
       if event.pipeline ~= name then return end
+      if event.record and event.record > self.seen then self.seen = event.record end
       if see[kind] then see[kind](self, event) end
       if event.clock then self.clock = event.clock end
       self.watermark = self:watermark_of(event)
