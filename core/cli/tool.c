@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Generated from the files that a page is made of: what takes much room and only pages need is no part of the library. */
+/* Generated from the files that a page is made of: what takes much room and only pages need is no part of the
+ * library. */
 enum { PAGE_TEXTS = 4 };
 extern const lunette_param ln_cli_page_texts[PAGE_TEXTS];
 

@@ -61,6 +61,50 @@ local function meanings(text)
   return out
 end
 
+-- The keys that were asked for, by their packed form; nil where all are.
+local function wanted_keys(texts)
+  if not texts or #texts == 0 then return nil end
+  local wanted = {}
+  for _, text in ipairs(texts) do
+    for _, packed in ipairs(meanings(text)) do wanted[packed] = true end
+  end
+  return wanted
+end
+
+local function is_wanted(wanted, pane)
+  if not wanted then return true end
+  return type(pane) == "table" and wanted[value.pack(pane.key)] == true
+end
+
+--- Tells of panes as they leave the driver, in pipelines where a fold or an emit has a part in them: `mark` before, and
+-- `tell` of all that came since.
+---@param output ffi.cdata*
+---@param name string|false of the pipeline, where it is shown
+---@param keys string[]?
+function M.emitted(output, name, keys)
+  local len, from, wanted = ffi.new "size_t[1]", 0, wanted_keys(keys)
+  local function mark()
+    lib.ln_output_packed(output, len)
+    from = tonumber(len[0])
+  end
+  local function tell()
+    local bytes = lib.ln_output_packed(output, len)
+    local at, stop = bytes + from, bytes + len[0]
+    local panes = {}
+    while at < stop do
+      panes[#panes + 1], at = value.read_whole(at, stop)
+    end
+    for _, pane in ipairs(panes) do
+      if is_wanted(wanted, pane) then
+        local text = value.json { pipeline = name or nil, emitted = pane }:gsub("\n$", "")
+        text = '{"event":"emitted",' .. text:sub(2)
+        lib.ln_output_trace_event(output, text, #text)
+      end
+    end
+  end
+  return { mark = mark, tell = tell }
+end
+
 --- Makes the output ready for a trace of these pipelines.
 ---@param output ffi.cdata*
 ---@param pipelines table[] checked

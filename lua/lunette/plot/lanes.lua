@@ -32,7 +32,7 @@ end
 local function by_source(scene)
   local out, r = {}, scene.records
   for n, text in ipairs(scene.sources) do
-    out[n] = { name = "source " .. text, labels = n == 1, series = series_of(scene),
+    out[n] = { name = "source " .. text, source = n - 1, labels = n == 1, series = series_of(scene),
       holds = function() return true end, shows = function(i) return r.source[i] == n - 1 end }
   end
   return out

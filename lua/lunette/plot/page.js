@@ -87,7 +87,7 @@
     const own = [];
     for (let i = 0; i < count; i++) if (isOf(lane, i)) own.push(i);
     lane.own = own;
-    lane.px = Float64Array.from(own, (i) => lane.x(r.time[i] === null ? scene.x[0] : r.time[i]));
+    lane.px = Float64Array.from(own, (i) => (r.time[i] === null ? LEFT + 7 : lane.x(r.time[i])));
     lane.py = Float64Array.from(own, (i) => lane.y(r.up[i]));
     lane.series = Uint8Array.from(own, (i) => series(i, together));
     lane.tree = d3.quadtree().x((at) => lane.px[at]).y((at) => lane.py[at]).addAll(d3.range(own.length));
@@ -246,6 +246,26 @@
     c.stroke();
   }
 
+  // The end of the input, and sources that no longer hold the watermark.
+  function draw_silences(c, lane) {
+    const say = (at, text) => {
+      const y = Math.round(up(lane, at)) + 0.5;
+      c.beginPath();
+      c.moveTo(LEFT, y);
+      c.lineTo(width - RIGHT, y);
+      c.stroke();
+      c.fillText(text, LEFT + 8, y - 5);
+    };
+    c.strokeStyle = c.fillStyle = colour.dim;
+    c.lineWidth = 1;
+    c.textAlign = "left";
+    c.setLineDash([4, 4]);
+    if (scene.finish !== undefined) say(scene.finish, "end of the input");
+    for (const [at, source, kind] of scene.silences)
+      if (lane.source === undefined || lane.source === source) say(at, `source ${scene.sources[source]} is ${kind}`);
+    c.setLineDash([]);
+  }
+
   function draw_panes(c, lane) {
     c.lineWidth = 2.5;
     TIMINGS.forEach((name, timing) => {
@@ -350,7 +370,10 @@
     c.clip();
     draw_ideal(c, lane);
     if (state.show.windows) draw_windows(c, lane);
-    if (state.show.watermark) draw_watermark(c, lane);
+    if (state.show.watermark) {
+      draw_silences(c, lane);
+      draw_watermark(c, lane);
+    }
     if (state.show.panes) draw_panes(c, lane);
     if (state.show.records) draw_records(c, lane);
     if (state.show.panes) draw_values(c, lane);

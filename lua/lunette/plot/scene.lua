@@ -116,7 +116,9 @@ local function infinite(x) return (x == huge or x == -huge) and value.null or x 
 local Scene = {}
 Scene.__index = Scene
 
+-- What the end of the input brings stands apart from what its last record did.
 function Scene:up_of(place)
+  if place.watermark == huge then return self.top end
   if self.up == "clock" then return place.clock > -huge and place.clock or self.floor end
   return place.n or place.seen
 end
@@ -210,7 +212,10 @@ function M.of(story, options)
   self.sources, self.source_of = numbering()
   self.facts = facts_of(story, self)
   self.top = story.seen + (story.finished and 1 or 0)
-  if self.up == "clock" then self.top = story.clock > -huge and story.clock or 0 end
+  if self.up == "clock" then
+    self.top = story.clock > -huge and story.clock or 0
+    if story.finished then self.top = self.top + math.max((self.top - self.floor) * 0.06, 1e-6) end
+  end
   local wanted = wanted_keys(story, options.keys)
   self:take_records(story, wanted)
   for _, key in ipairs(story.key_order) do

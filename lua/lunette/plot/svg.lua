@@ -2,7 +2,7 @@
 local axis = require "lunette.plot.axis"
 local lanes = require "lunette.plot.lanes"
 
-local WIDTH, LEFT, RIGHT, TOP, BOTTOM = 960, 64, 24, 74, 92
+local WIDTH, LEFT, RIGHT, TOP, BOTTOM = 960, 64, 24, 84, 92
 local LANE_GAP = 30
 
 local M = {}
@@ -31,7 +31,8 @@ text { font: 12px system-ui, "Segoe UI", Roboto, "Helvetica Neue", sans-serif; f
 .value { font-size: 13px; font-weight: 650; text-anchor: middle; paint-order: stroke; stroke: var(--lane);
   stroke-width: 4px; stroke-linejoin: round; }
 .v0 { fill: var(--early); } .v1 { fill: var(--on_time); } .v2 { fill: var(--late); }
-.back { text-decoration: line-through; font-weight: 500; }
+.back { font-weight: 500; fill-opacity: .8; }
+.end { stroke: var(--dim); stroke-width: 1; stroke-dasharray: 4 4; }
 .dot { stroke: var(--lane); stroke-width: 1; }
 .f1 { stroke: var(--late); stroke-width: 2.5; }
 .f2 { fill: none !important; stroke: var(--dim); stroke-width: 1.25; }
@@ -118,6 +119,21 @@ local function draw_watermark(out, scene, lane)
   out:put('<path class="water" d="%s"/>', table.concat(path))
 end
 
+-- The end of the input, and sources that no longer hold the watermark.
+local function draw_silences(out, scene, lane)
+  local function say(up, text)
+    local y = lane.up(up)
+    out:put('<line class="end" x1="%d" y1="%.1f" x2="%d" y2="%.1f"/>', LEFT, y, WIDTH - RIGHT, y)
+    out:text("start", LEFT + 8, y - 5, text)
+  end
+  if scene.finish then say(scene.finish, "end of the input") end
+  for _, s in ipairs(scene.silences) do
+    if lane.source == nil or lane.source == s[2] then
+      say(s[1], ("source %s is %s"):format(scene.sources[s[2] + 1] or "", s[3]))
+    end
+  end
+end
+
 -- Panes of one window that leave together share a line of text.
 local function draw_labels(out, panes, lane)
   local i = 1
@@ -162,7 +178,8 @@ local function draw_records(out, scene, lane)
   for i = 1, #r.n do
     if lane.shows(i) then
       local fate = r.fate[i]
-      local x, y = lane.across(number(r.time[i], scene.x[1])), lane.up(r.up[i])
+      local x, y = LEFT + 7, lane.up(r.up[i]) -- where there is no time: at the edge
+      if type(r.time[i]) == "number" then x = lane.across(r.time[i]) end
       if fate == 3 or fate == 4 then
         out:put('<path class="cross" d="M%.1f %.1fl8 8m0 -8l-8 8"/>', x - 4, y - 4)
       else
@@ -178,6 +195,7 @@ local function draw_lane(out, scene, lane)
   draw_frame(out, scene, lane)
   draw_ideal(out, scene, lane)
   draw_windows(out, scene, lane)
+  draw_silences(out, scene, lane)
   draw_watermark(out, scene, lane)
   local labels = draw_panes(out, scene, lane)
   draw_records(out, scene, lane)
@@ -201,6 +219,8 @@ end
 
 -- One entry, at x; where the next begins.
 local function entry(out, x, y, mark, text)
+  if x > LEFT and x + 26 + 6.6 * #text > WIDTH - RIGHT then x, out.row = LEFT, out.row + 22 end
+  y = y + out.row
   out:put('<g transform="translate(%.1f %.1f)">%s</g>', x, y, mark)
   out:text("legend", x + 26, y + 4, text)
   return x + 26 + 6.6 * #text + 22
@@ -210,6 +230,7 @@ local LINE = '<line class="%s" x1="0" x2="20" y1="0" y2="0"/>'
 
 local function draw_legend(out, scene, y)
   local x = LEFT
+  out.row = 0
   local dot = '<circle class="dot f%d" cx="10" cy="0" r="4" style="fill:var(--s0)"/>'
   if #scene.sources > 1 then
     for i, source in ipairs(scene.sources) do
@@ -231,6 +252,19 @@ local function draw_legend(out, scene, y)
   end
 end
 
+-- What the pipeline is, in a line or two.
+local function draw_facts(out, facts)
+  local row, y = "", 50
+  for _, fact in ipairs(facts) do
+    if row ~= "" and 6.3 * (#row + #fact) > WIDTH - LEFT - RIGHT then
+      out:text("facts", LEFT, y, row)
+      row, y = "", y + 16
+    end
+    row = row == "" and fact or row .. "  \194\183  " .. fact
+  end
+  out:text("facts", LEFT, y, row)
+end
+
 --- The scene as the text of an SVG file.
 function M.text(scene)
   local all = lanes.of(scene, scene.lanes or "key")
@@ -243,7 +277,7 @@ function M.text(scene)
   out:put("<style>%s</style>", STYLE)
   out:put('<rect width="%d" height="%d" style="fill:var(--back)"/>', WIDTH, total)
   out:text("title", LEFT, 30, scene.title)
-  out:text("facts", LEFT, 50, table.concat(scene.facts, "  \194\183  "))
+  draw_facts(out, scene.facts)
   for i, lane in ipairs(all) do
     lane.top, lane.height, lane.last = TOP + (i - 1) * (height + LANE_GAP), height, i == #all
     if lane.name then lane.top = lane.top + 12 lane.height = height - 12 end

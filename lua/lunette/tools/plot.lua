@@ -1,8 +1,8 @@
 --- `lunette plot --trace FILE -o PAGE`.
 local scenes = require "lunette.plot.scene"
 local stories = require "lunette.trace.story"
+local usage = require "lunette.tools.usage"
 
-local HELP = "; see `lunette plot --help`"
 local CHOICES = { lanes = { key = true, source = true, none = true }, up = { clock = true, order = true } }
 
 local function read_args(args)
@@ -11,14 +11,14 @@ local function read_args(args)
     local name, text = arg[1], arg[2]
     if name == "key" then o.keys[#o.keys + 1] = text else o[name] = text end
   end
-  if not o.trace then error("--trace FILE is missing" .. HELP, 0) end
-  if not o.out then error("-o FILE is missing: name a page (.html) or a picture (.svg)" .. HELP, 0) end
+  if not o.trace then usage.fail "--trace FILE is missing: the trace of a run" end
+  if not o.out then usage.fail "-o FILE is missing: name a page (.html) or a picture (.svg)" end
   for name, known in pairs(CHOICES) do
     if o[name] and not known[o[name]] then
       local list = {}
       for choice in pairs(known) do list[#list + 1] = choice end
       table.sort(list)
-      error(("--%s %s: write %s"):format(name, o[name], table.concat(list, " or ")), 0)
+      usage.fail("--%s %s: write %s", name, o[name], table.concat(list, " or "))
     end
   end
   return o
@@ -27,7 +27,7 @@ end
 local function maker(path)
   if path:find "%.svg$" then return require("lunette.plot.svg").text end
   if path:find "%.html?$" then return require("lunette.plot.page").text end
-  error(("-o %s: its name tells what it is: end it in .html for a page, or .svg for a picture"):format(path), 0)
+  usage.fail("-o %s: its name tells what it is: end it in .html for a page, or .svg for a picture", path)
 end
 
 local function write(path, text)
@@ -38,10 +38,12 @@ local function write(path, text)
   if not ok or not closed then error(("%s: %s"):format(path, failed or late), 0) end
 end
 
-return function(args)
+local function work(args)
   local o = read_args(args)
   local make = maker(o.out)
   local scene = scenes.of(stories.read(o.trace, o), o)
   write(o.out, make(scene, o))
   return 0
 end
+
+return function(args) return usage.run("plot", work, args) end

@@ -43,6 +43,25 @@ end
 
 -- ---- which window
 
+-- A start as a person writes it: a number in the unit, or a moment in UTC; nil where it is neither.
+local function read_start(text, unit)
+  local number = tonumber(text)
+  if number then return number end
+  local y, mo, d, h, mi, s, rest = text:match "^(%d%d%d%d)%-(%d%d)%-(%d%d)[T ](%d%d):(%d%d):?(%d*)(%.?%d*)Z?$"
+  if not y or unit == "tick" then return nil end
+  local days = os.time { year = y, month = mo, day = d, hour = 12 } -- in local time: only what differs counts
+  days = math.floor((days - os.time { year = 1970, month = 1, day = 1, hour = 12 }) / 86400 + 0.5)
+  local seconds = days * 86400 + h * 3600 + mi * 60 + (tonumber(s) or 0) + (tonumber(rest) or 0)
+  return words.number(math.floor(seconds * 1e6 + 0.5), unit)
+end
+
+-- Records of a window, with those of the windows that have become part of it.
+local function records_of(w)
+  local n = #w.records
+  for _, old in ipairs(w.absorbed) do n = n + records_of(old) end
+  return n
+end
+
 local function find_key(story, text)
   for _, form in ipairs { stories.text_of(text), text } do
     if story.keys[form] and #story.keys[form].records + #story.keys[form].windows > 0 then return story.keys[form] end
@@ -77,11 +96,6 @@ local function last_move(story)
   end
 end
 
-local function holder(story)
-  local move = story.moves[#story.moves]
-  return move and move.source
-end
-
 local function last_record_of(story, source)
   for i = #story.records, 1, -1 do
     if story.records[i].source == source and story.records[i].time then return story.records[i] end
@@ -94,18 +108,28 @@ local function told_source(story, source)
   end
 end
 
+-- How many sources have been heard, as far as the trace tells.
+local function sources_heard(story)
+  if story.last then return #story.last.sources end
+  local seen, n = {}, 0
+  for _, r in ipairs(story.records) do
+    if r.source and not seen[r.source] then seen[r.source], n = true, n + 1 end
+  end
+  return n
+end
+
 -- The source that holds the watermark: what it promised, and for how long it has been silent.
 local function say_source(report, story, source)
   local told, last = told_source(story, source), last_record_of(story, source)
-  local heard = told and told.heard or last and last.clock
+  local silent = report.silent(source)
   report:line("  source %s holds it%s", source, told and told.promise and (": it has promised " ..
     report:moment(told.promise)) or "")
   if last then
     report:line("  its last record was %s, with time %s", report:at { record = last.n, clock = last.clock },
       report:moment(last.time))
   end
-  if heard and story.clock > heard then
-    report:line("  it has been silent for %s", report:length(story.clock - heard))
+  if silent then
+    report:line("  it has been silent for %s", report:length(silent))
     if not story.facts.idle then
       report:line("  no silence makes it idle: with watermark.idle = \"30s\" the others would go on without it")
     else
@@ -124,12 +148,12 @@ local function say_watermark(report, story)
   report:line("  now at %s%s", report:moment(story.watermark), story.finished and ", since the input has ended" or
     move and ", since " .. report:at(move) or "")
   if not story.finished then
-    local source = holder(story)
+    local source = pending.holder(story)
     if source then say_source(report, story, source) end
     if story.watermark == -huge and (facts.sources or 1) > 1 then
-      local heard = story.last and #story.last.sources
-      report:line("  it begins when %.0f sources have been heard%s", facts.sources, heard and
-        ("; %.0f %s"):format(heard, heard == 1 and "was" or "were") or "")
+      local heard = sources_heard(story)
+      report:line("  it begins when %.0f sources have been heard; %.0f %s", facts.sources, heard,
+        heard == 1 and "was" or "were")
     end
   end
   if facts.delay then
@@ -165,7 +189,7 @@ local function say_records(report, w)
     list[#list + 1] = ("%.0f (time %s)"):format(w.records[i].n, bound(w.records[i].time))
   end
   local cut = #w.records > #list and "..., " or ""
-  report:line("  records: %.0f%s", #w.records, #list > 0 and ": " .. cut .. table.concat(list, ", ") or "")
+  report:line("  records: %.0f%s", records_of(w), #list > 0 and ": " .. cut .. table.concat(list, ", ") or "")
 end
 
 local function say_window(report, story, w)
@@ -238,7 +262,7 @@ local function say_others(report, key, chosen)
     local w = key.windows[i]
     local state = w.into and "part of " .. bounds(w.into.start, w.into.stop)
       or w.expired and "gone" or w.completed and "complete, still open" or "open"
-    report:line("  %s: %s, %s, %s", bounds(w.start, w.stop), times(#w.records, "record"), times(#w.panes, "pane"),
+    report:line("  %s: %s, %s, %s", bounds(w.start, w.stop), times(records_of(w), "record"), times(#w.panes, "pane"),
       state)
   end
 end
@@ -328,12 +352,27 @@ local function unknown_key(report, story, text)
   report:line "A key is written as in JSON, a text also without quotes: --key ann, --key 7, --key '[\"ann\",\"eu\"]'."
 end
 
---- The answer as a list of lines.
----@param options { trace: string, key: string, window: number?, pipeline: string? }
----@return string[]
+-- How long a source has been silent at the end of the trace; nil where it has not.
+local function silence_of(story)
+  return function(source)
+    local told, last = told_source(story, source), last_record_of(story, source)
+    local heard = told and told.heard or last and last.clock
+    return heard and story.clock > heard and story.clock - heard or nil
+  end
+end
+
+--- The answer as a list of lines; nil and what is wrong with the window that was named.
+---@param options { trace: string, key: string, window: string?, pipeline: string? }
+---@return string[]?
+---@return string? wrong
 function M.lines(options)
   local story = stories.read(options.trace, options)
-  local report = setmetatable({ unit = story.facts.unit }, Report)
+  local unit, start = story.facts.unit, nil
+  local report = setmetatable({ unit = unit, silent = silence_of(story) }, Report)
+  if options.window then
+    start = read_start(options.window, unit)
+    if not start then return nil, "write the window's start as a number in the pipeline's unit, which is " .. unit end
+  end
   local key = find_key(story, options.key)
   if not key then
     unknown_key(report, story, options.key)
@@ -341,8 +380,8 @@ function M.lines(options)
     return report
   end
   local w
-  if options.window then w = find_window(key, options.window) else w = choose_window(key) end
-  report:line(w and answer(report, story, w) or answer_without_window(key, options.window))
+  if start then w = find_window(key, start) else w = choose_window(key) end
+  report:line(w and answer(report, story, w) or answer_without_window(key, start))
   if w then say_window(report, story, w) end
   if not (w and w.expired) then say_watermark(report, story) end
   say_refused(report, story, key)

@@ -3,6 +3,12 @@ local huge = math.huge
 
 local M = {}
 
+--- The source that holds the watermark; nil where input is one source, or none does.
+function M.holder(story)
+  local move = story.moves[#story.moves]
+  return move and move.source
+end
+
 local function at(report, number) return report:moment(number) end
 
 -- The next multiple of a period after a time.
@@ -66,7 +72,7 @@ local function until_complete(story, w, report)
   local facts = story.facts
   local text
   if story.watermark == -huge then
-    text = ("for the watermark, which has not begun, to reach its end at %s"):format(at(report, w.stop))
+    return ("for the watermark, which has not begun, to reach its end at %s"):format(at(report, w.stop))
   else
     text = ("for the watermark to reach its end at %s, %s from where it stands at %s"):format(at(report, w.stop),
       report:length(w.stop - story.watermark), at(report, story.watermark))
@@ -75,9 +81,11 @@ local function until_complete(story, w, report)
     return ("for the clock to reach its end at %s, and it is at %s"):format(report:clock(w.stop),
       report:clock(story.clock))
   end
-  local move = story.moves[#story.moves]
-  if move and move.source then
-    text = text .. (" and is held by source %s"):format(move.source)
+  local source = M.holder(story)
+  if source then
+    local silent = report.silent(source)
+    text = text .. ", held there by source " .. source
+    if silent then text = text .. ", silent for " .. report:length(silent) end
   elseif facts.delay and not facts.source then
     text = text .. ("; a record at %s or later brings it there"):format(at(report, w.stop + facts.delay))
   end

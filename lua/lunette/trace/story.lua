@@ -14,8 +14,17 @@ local function text_of(x)
 end
 M.text_of = text_of
 
-local function from(x) return (x == nil or x == null) and -huge or x end
-local function to(x) return (x == nil or x == null) and huge or x end
+-- Whole numbers that a double can't hold come as cdata: times are told to about a microsecond then.
+local function from(x) return (x == nil or x == null) and -huge or tonumber(x) end
+local function to(x) return (x == nil or x == null) and huge or tonumber(x) end
+
+local TIMES = { "time", "clock", "watermark", "late_by", "lateness_over", "promise", "heard" }
+
+local function plain_times(event)
+  for _, name in ipairs(TIMES) do
+    if type(event[name]) == "cdata" then event[name] = tonumber(event[name]) end
+  end
+end
 
 ---@class lunette.Window
 ---@field key string
@@ -64,13 +73,14 @@ end
 
 function Story:watermark_of(event)
   local w = event.watermark
+  if w == nil and event.event == "emitted" then return self.watermark end
   if w == nil then return self.finished and huge or -huge end
   return w
 end
 
 -- Where in the run it happened: `seen` records had been read, the present one with them.
 function Story:place(event)
-  return { record = event.record, clock = from(event.clock), watermark = self:watermark_of(event),
+  return { record = event.record, clock = event.clock or self.clock, watermark = self:watermark_of(event),
     seen = self.seen + (self.finished and 1 or 0) }
 end
 
@@ -155,6 +165,28 @@ function see.pane(self, event)
   w.new = { count = 0 }
 end
 
+-- Panes that a fold or an emit has had a part in are told once more when they leave, in the same order. One that an
+-- emit has made into something else, or dropped, keeps the value that it had.
+function see.emitted(self, event)
+  local e = event.emitted
+  if type(e) ~= "table" or e.value == nil or e.pane == nil then return end
+  local key, start, stop = text_of(e.key ~= null and e.key or nil), from(e.start), to(e["end"])
+  for i = self.told, #self.panes do
+    local p = self.panes[i]
+    if p.key == key and p.start == start and p.stop == stop and p.pane == e.pane and not p.retract == not e.retract then
+      p.value, self.told = e.value, i + 1
+      return
+    end
+  end
+  if not e.retract then return end
+  local before = self.panes[self.told] or self:place(event) -- it leaves right before the next one
+  local pane = { record = before.record, clock = before.clock, watermark = before.watermark, seen = before.seen }
+  pane.pane, pane.timing, pane.retract, pane.value = e.pane, e.timing, true, e.value
+  pane.key, pane.start, pane.stop = key, start, stop
+  table.insert(self.panes, self.told, pane)
+  self.told = self.told + 1
+end
+
 function see.expired(self, event)
   local key = self:key(text_of(event.key))
   local start, stop = from(event.start), to(event["end"])
@@ -181,11 +213,15 @@ see.idle, see.gone = silence "idle", silence "gone"
 function see.finish(self, event)
   self.finished = true
   self.finish = self:place(event)
+  self.finish.watermark = huge
 end
 
 see["end"] = function(self, event)
   self.last = event
-  for _, s in ipairs(event.sources or {}) do s.name = s.source ~= nil and text_of(s.source) or nil end
+  for _, s in ipairs(event.sources or {}) do
+    plain_times(s)
+    s.name = s.source ~= nil and text_of(s.source) or nil
+  end
 end
 
 local function choose(facts, wanted, path)
@@ -209,7 +245,7 @@ end
 ---@return table story
 function M.read(path, options)
   local self = setmetatable({ path = path, records = {}, panes = {}, moves = {}, silences = {}, keys = {},
-    key_order = {}, fates = {}, finished = false, clock = -huge, watermark = -huge, seen = 0 }, Story)
+    key_order = {}, fates = {}, finished = false, clock = -huge, watermark = -huge, seen = 0, told = 1 }, Story)
   local facts, name = {}, nil
   self.broken = read.each(path, function(event)
     local kind = event.event
@@ -225,6 +261,7 @@ function M.read(path, options)
       end
       if event.pipeline ~= name then return end
       if event.record and event.record > self.seen then self.seen = event.record end
+      plain_times(event)
       if see[kind] then see[kind](self, event) end
       if event.clock then self.clock = event.clock end
       self.watermark = self:watermark_of(event)
