@@ -19,7 +19,8 @@ end
 
 local function trace(name, arguments)
   local script, input = gallery .. "/" .. name .. ".lua", gallery .. "/" .. name .. ".jsonl"
-  local r = shell.run(folder, ('"$LUNETTE" run --clock at --trace trace %s %s %s'):format(arguments or "", script, input))
+  local r = shell.run(folder, ('"$LUNETTE" run --clock at --trace trace %s %s %s'):format(arguments or "", script,
+    input))
   assert.equal(0, r.code, r.err)
 end
 

@@ -81,6 +81,24 @@
 
   const holds = (lane, key) => isShown(key) && (lane.key === undefined || lane.key === key);
 
+  // Windows of several keys with the same bounds are one box, from the first record of any to when the last is gone.
+  function gather(windows) {
+    const by_bounds = new Map();
+    for (const w of windows) {
+      const id = `${w[0]} ${w[1]}`, box = by_bounds.get(id);
+      if (!box) {
+        by_bounds.set(id, [...w, 1]);
+        continue;
+      }
+      box[2] = Math.min(box[2], w[2]);
+      box[3] = Math.max(box[3], w[3]);
+      box[5] += w[5];
+      box[6] = Math.min(box[6], w[6]);
+      box[7]++;
+    }
+    return [...by_bounds.values()];
+  }
+
   // The lane's own part of the scene, in pixels of the whole view.
   function fill(lane) {
     const together = lane.key === undefined;
@@ -92,6 +110,7 @@
     lane.series = Uint8Array.from(own, (i) => series(i, together));
     lane.tree = d3.quadtree().x((at) => lane.px[at]).y((at) => lane.py[at]).addAll(d3.range(own.length));
     lane.windows = scene.windows.filter((w) => holds(lane, w[4]));
+    if (together && scene.keys.length > 1) lane.windows = gather(lane.windows);
     lane.panes = scene.panes.filter((p) => holds(lane, p[3]));
   }
 
@@ -294,11 +313,13 @@
       const p = lane.panes[i], y = up(lane, p[2]) - 5, left = left_of(lane, p[0]), right = right_of(lane, p[1]);
       if (p[7] || right - left < 14 || y < TOP || y > lane.height || right < LEFT || left > width) continue;
       const x = (Math.max(left, LEFT) + Math.min(right, width)) / 2, room = c.measureText(p[8]).width;
-      const from = Math.floor((x - room / 2) / 12), to = Math.floor((x + room / 2) / 12), line = Math.floor(y / 14);
+      const from = Math.floor((x - room / 2) / 12), to = Math.floor((x + room / 2) / 12);
+      const lines = [Math.floor((y - 10) / 7), Math.floor((y - 3) / 7)];
       let free = true;
-      for (let cell = from; cell <= to && free; cell++) free = !taken.has(line * 4096 + cell);
+      for (let cell = from; cell <= to && free; cell++)
+        free = !lines.some((line) => taken.has(line * 4096 + cell));
       if (!free) continue;
-      for (let cell = from; cell <= to; cell++) taken.add(line * 4096 + cell);
+      for (let cell = from; cell <= to; cell++) for (const line of lines) taken.add(line * 4096 + cell);
       c.strokeText(p[8], x, y);
       c.fillStyle = colour[TIMINGS[p[5]]];
       c.fillText(p[8], x, y);
@@ -309,18 +330,19 @@
   // Dots of one colour are one path; where there are very many they are squares.
   function draw_records(c, lane) {
     const t = state.transform, size = Math.max(1.2, Math.min(4, 4 * Math.sqrt(2500 * t.k / (lane.own.length + 1))));
-    const dots = Array.from({ length: SERIES }, () => []), crosses = [], rings = [], hollow = [];
+    const dots = Array.from({ length: SERIES + 1 }, () => []), crosses = [], rings = [], hollow = [];
     for (let at = 0; at < lane.own.length; at++) {
       const x = t.applyX(lane.px[at]), y = t.applyY(lane.py[at]);
       if (x < LEFT - 5 || x > width + 5 || y < TOP - 5 || y > lane.height) continue;
       const fate = r.fate[lane.own[at]];
       if (fate === 3 || fate === 4) crosses.push(x, y);
       else if (fate === 2) hollow.push(x, y);
+      else if (fate === 1 && size < 2) dots[SERIES].push(x, y);
       else dots[lane.series[at]].push(x, y);
       if (fate === 1) rings.push(x, y);
     }
     dots.forEach((list, n) => {
-      c.fillStyle = colour[`s${n}`];
+      c.fillStyle = n === SERIES ? colour.late : colour[`s${n}`];
       c.beginPath();
       for (let i = 0; i < list.length; i += 2) {
         if (size < 2) {
@@ -343,7 +365,7 @@
       c.stroke();
     };
     circles(hollow, "dim", 1.25);
-    circles(rings, "late", 2);
+    if (size >= 2) circles(rings, "late", 2);
     if (!state.show.rejected) return;
     c.strokeStyle = colour.bad;
     c.lineWidth = size < 2 ? 1.25 : 2;

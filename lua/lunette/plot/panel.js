@@ -48,7 +48,7 @@ window.lunette_panel = (view) => {
     const p = nearest_pane(lane, event.offsetX, event.offsetY);
     if (p) return { key: p[3], title: `${TIMINGS[p[5]].replace("_", "-")} pane ${p[4]}`, rows: rows_of_pane(p) };
     const w = smallest_window(lane, event.offsetX, event.offsetY);
-    return w && { key: w[4], title: `window [${view.bound(w[0])}, ${view.bound(w[1])})`, rows: rows_of_window(w) };
+    return w && { key: w[7] > 1 ? undefined : w[4], title: `window [${view.bound(w[0])}, ${view.bound(w[1])})`, rows: rows_of_window(w) };
   }
 
   const up_name = scene.up === "clock" ? "clock" : "arrived";
@@ -71,6 +71,7 @@ window.lunette_panel = (view) => {
   }
 
   function rows_of_window(w) {
+    if (w[7] > 1) return [["keys", String(w[7])], ["records", String(w[5])]];
     return [["key", scene.keys[w[4]]], ["records", String(w[5])],
       ["state", ["open", "gone", "part of another window"][w[6]]]];
   }
@@ -97,7 +98,7 @@ window.lunette_panel = (view) => {
   // A click narrows the page to what was clicked at, and shows all again.
   function choose(lane, event) {
     const found = find(lane, event);
-    if (!found) return;
+    if (!found || found.key === undefined) return;
     if (state.keys.size === 1 && state.keys.has(found.key)) state.keys.clear();
     else state.keys = new Set([found.key]);
     tip.hidden = true;
@@ -109,6 +110,7 @@ window.lunette_panel = (view) => {
 
   const totals = new Uint32Array(scene.keys.length);
   for (const key of r.key) totals[key]++;
+  const by_size = [...scene.keys.keys()].sort((a, b) => totals[b] - totals[a] || a - b);
 
   function toggle(key, on) {
     if (!state.keys.size) state.keys = new Set(scene.keys.keys());
@@ -120,7 +122,7 @@ window.lunette_panel = (view) => {
 
   function list_keys() {
     const part = by_id("search").value.toLowerCase(), list = by_id("keys");
-    const found = [...scene.keys.keys()].filter((n) => scene.keys[n].toLowerCase().includes(part));
+    const found = by_size.filter((n) => scene.keys[n].toLowerCase().includes(part));
     list.replaceChildren(...found.slice(0, view.KEYS_SHOWN).map((n) => {
       const label = document.createElement("label"), box = document.createElement("input");
       const name = document.createElement("span"), total = document.createElement("small");
