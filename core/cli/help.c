@@ -111,7 +111,7 @@ static const char *const TEXTS[LN_CLI_COMMANDS + 1] = {
         "command line.\n",
 
     [LN_CLI_EXPLAIN] =
-        "lunette explain --trace FILE --key KEY [--window START] [--pipeline NAME]\n"
+        "lunette explain --trace FILE [--key KEY] [--window START] [--pipeline NAME]\n"
         "\n"
         "Says why nothing has come out, from a trace that `lunette run --trace FILE` has left, also of a run that\n"
         "still goes on. The first line is the answer; what it rests on follows: which source holds the watermark and\n"
@@ -123,7 +123,7 @@ static const char *const TEXTS[LN_CLI_COMMANDS + 1] = {
         "  lunette explain --trace run.trace --key bob --window 60\n"
         "\n"
         "  --trace FILE          the trace; - is standard input\n"
-        "  --key KEY             the key as in JSON; a text also without quotes\n"
+        "  --key KEY             the key as in JSON, a text also without quotes; needed where the pipeline has keys\n"
         "  --window START        the window of that key that begins there: a number in the pipeline's unit, or a date\n"
         "                        such as 2026-12-01T05:00:00Z; otherwise the oldest with something not yet shown\n"
         "  --pipeline NAME       which pipeline, where the script has several\n"

@@ -36,6 +36,7 @@ local function facts(p)
   local function number(us) return us and us ~= math.huge and words.number(us, unit) or nil end
   local w, mark = p.window, p.watermark
   return {
+    key = p.key.kind ~= "none" and (p.key.paths and value.array(p.key.paths) or p.key.path or p.key.kind) or nil,
     name = p.name, origin = p.origin, unit = unit, time = p.time.kind,
     window = { kind = w.kind, words = words.window(w, unit), size = number(w.size_us), hop = number(w.hop_us),
       offset = number(w.offset_us), gap = number(w.gap_us), max = number(w.max_us), longest = number(w.longest_us),

@@ -6,9 +6,8 @@ local function work(args)
   local o = {}
   for _, arg in ipairs(args) do o[arg[1]] = arg[2] end
   if not o.trace then usage.fail "--trace FILE is missing: the trace of a run" end
-  if not o.key then usage.fail "--key KEY is missing: of which key is it asked?" end
   local lines, wrong = explain.lines(o)
-  if not lines then usage.fail("--window %s: %s", o.window, wrong) end
+  if not lines then usage.fail("%s", wrong) end
   io.stdout:write(table.concat(lines, "\n"), "\n")
   return 0
 end

@@ -34,6 +34,8 @@ end
 ---@field records table[] in order of arrival; those of windows that were merged into it are with those
 ---@field new { count: integer, first: number?, last: number? } since the last pane: how many, and the clock
 ---@field panes table[]
+---@field at_end table? `new` as it was when the input ended, where the end has shown it; and how many panes there were
+---@field panes_before integer?
 ---@field completed table?
 ---@field expired table?
 ---@field into lunette.Window? that it was merged into
@@ -162,6 +164,7 @@ function see.pane(self, event)
   if event.retract then return end -- it may be one of a window that is no more
   local w = self:window(key, start, stop, event)
   w.panes[#w.panes + 1] = pane
+  if self.finished and not w.at_end then w.at_end, w.panes_before = w.new, #w.panes - 1 end
   w.new = { count = 0 }
 end
 
@@ -211,7 +214,7 @@ end
 see.idle, see.gone = silence "idle", silence "gone"
 
 function see.finish(self, event)
-  self.finished = true
+  self.finished, self.stood = true, self.watermark
   self.finish = self:place(event)
   self.finish.watermark = huge
 end
@@ -268,6 +271,7 @@ function M.read(path, options)
     end
   end)
   self.facts = self.facts or choose(facts, options.pipeline, path)
+  self.stood = self.stood or self.watermark -- where it stood before the input ended
   return self
 end
 
