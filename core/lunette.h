@@ -11,8 +11,8 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 #include "lunette_ffi.h"
-#include "lunette_streams_ffi.h"
 #include "lunette_state_ffi.h"
+#include "lunette_streams_ffi.h"
 #include "lunette_trace_ffi.h"
 
 /* ---- a Lua state for C hosts: liblunette ------------------------------------------------------------------------
@@ -82,9 +82,9 @@ int lunette_open(lunette *l, const char *script, const lunette_options *options)
  * last. */
 const char *lunette_problem(lunette *l, size_t i);
 
-/* Runs a tool of the library that works on files, and prints what it has to say: "explain" and "plot" read a trace. Each
- * argument is an option of the program's command of that name. LUNETTE_OK with the exit status that the program would
- * have, or LUNETTE_FAILED. */
+/* Runs a tool of the library that works on files, and prints what it has to say: "explain" and "plot" read a trace.
+ * Each argument is an option of the program's command of that name. LUNETTE_OK with the exit status that the program
+ * would have, or LUNETTE_FAILED. */
 int lunette_tool(lunette *l, const char *tool, const lunette_param *args, size_t count, int traceback, int *status);
 
 /* Where the script says that its panes go: an address, NULL where it says nothing; and where its records come from: the

@@ -13,6 +13,10 @@ void ln_output_want_trace(ln_output *o, uint64_t bytes_max);
 int ln_output_trace_key(ln_output *o, const char *bytes, size_t len);
 /* A line of the driver's own, without its line end, which stays whatever the limit. */
 void ln_output_trace_line(ln_output *o, const char *text, size_t len);
+/* The same for an event, to which the limit applies. */
+void ln_output_trace_event(ln_output *o, const char *text, size_t len);
+/* The panes in the output as msgpack, whatever its format; a view until the output is touched. */
+const uint8_t *ln_output_packed(const ln_output *o, size_t *len);
 /* From now on the engine tells all that happens inside to its sink. To be called before the first batch, of an engine
  * whose plan has no slices. LN_OK, or LN_ENOMEM. */
 int ln_engine_trace(ln_engine *e);

@@ -56,7 +56,8 @@ local modules = {
     "lunette.question", "lunette.lower",
   },
 
-  ["lunette.tools"] = { "lunette.trace" }, -- each is a command that works on files
+  ["lunette.plot"] = { "lunette.value", "lunette.trace" },
+  ["lunette.tools"] = { "lunette.trace", "lunette.plot" }, -- each is a command that works on files
 
   ["lunette.jit_report"] = {},
   ["lunette.host"] = {

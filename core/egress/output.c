@@ -129,6 +129,12 @@ int ln_output_trace_key(ln_output *o, const char *bytes, size_t len) {
 }
 
 void ln_output_trace_line(ln_output *o, const char *text, size_t len) { ln_trace_put_line(&o->trace, text, len); }
+void ln_output_trace_event(ln_output *o, const char *text, size_t len) { ln_trace_put_event(&o->trace, text, len); }
+
+const uint8_t *ln_output_packed(const ln_output *o, size_t *len) {
+    *len = o->panes.packed.len;
+    return o->panes.packed.data;
+}
 
 /* ---- values by hand --------------------------------------------------------------------------------------------- */
 

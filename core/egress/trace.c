@@ -277,6 +277,15 @@ void ln_trace_put_line(ln_trace *t, const char *text, size_t len) {
     ln_buf_byte(&t->text, '\n');
 }
 
+void ln_trace_put_event(ln_trace *t, const char *text, size_t len) {
+    if (t->bytes >= t->bytes_max) {
+        t->left_out++;
+        return;
+    }
+    t->bytes += len + 1;
+    ln_trace_put_line(t, text, len);
+}
+
 /* ---- the trace as a whole --------------------------------------------------------------------------------------- */
 
 void ln_trace_init(ln_trace *t, ln_mem *mem) {

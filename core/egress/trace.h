@@ -28,5 +28,7 @@ int ln_trace_want_key(ln_trace *t, const char *bytes, size_t len);
 int ln_trace_put(ln_trace *t, const ln_pane_shape *shape, const ln_trace_event *event);
 /* A line that is whole already, without its line end; it does not count. */
 void ln_trace_put_line(ln_trace *t, const char *text, size_t len);
+/* The same, but it counts. */
+void ln_trace_put_event(ln_trace *t, const char *text, size_t len);
 
 #endif

@@ -129,8 +129,8 @@ static ln_cell *window_of(ln_engine *e, making *k, uint32_t id, __int128 from, i
     return c;
 }
 
-/* Of the front the first row of a key in the window has all that came after it there; behind the front each row has what
- * came in it. */
+/* Of the front the first row of a key in the window has all that came after it there; behind the front each row has
+ * what came in it. */
 static int take_slice(ln_engine *e, const ln_image *m, making *k, const ln_slice *s, __int128 from) {
     int front = start_of(m, s) < k->pivot_us;
     for (uint32_t row = 0; row < s->column.rows; row++) {

@@ -80,6 +80,9 @@ local function new_part(app, p, options, first)
   part.name, part.staged = p.name, #part.folds > 0 or p.emit ~= nil
   part.ticks = p.time.unit == "tick"
   part.unit = p.time.unit or "ms"
+  if options.traced and part.staged then
+    part.emitted = trace.emitted(app.output, options.show_name and p.name, options.trace_keys)
+  end
   for _, a in ipairs(p.aggregates) do part.refuses = part.refuses or a.refuse end
   part.passes = rows.passes(p, context, part.computed)
   part.rejected = function(row, message)
@@ -122,7 +125,9 @@ local function step(app, part, till)
       status = lib.ln_engine_step(part.engine, till)
     end
     if part.staged then
+      if part.emitted then part.emitted.mark() end
       part.work:run()
+      if part.emitted then part.emitted.tell() end
       app.view.leave()
       if lib.ln_output_status(app.output) ~= OK then error("out of memory for the output", 0) end
     end
@@ -167,7 +172,8 @@ function M.open(pipelines, options)
   if traced then slices = false end -- each window is seen
   for i, p in ipairs(pipelines) do
     app.parts[i] = new_part(app, p, { show_name = #pipelines > 1, clock = options.clock, seed = seed,
-      slices = slices, plain = options.plain, streams = options.streams, traced = traced }, first)
+      slices = slices, plain = options.plain, streams = options.streams, traced = traced,
+      trace_keys = options.trace_keys }, first)
   end
   return app
 end

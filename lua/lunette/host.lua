@@ -80,8 +80,10 @@ function M.open(path, params, options)
   return true, ffi.address(app.reader), ffi.address(app.output), texts
 end
 
+local TOOLS = "lunette.tools"
+
 --- Runs a tool: a module that takes a list of { name, value } and returns an exit status.
-function M.tool(name, args) return require("lunette.tools." .. name)(args) end
+function M.tool(name, args) return require(TOOLS .. "." .. name)(args) end
 
 local function guarded(status_of, ...)
   local ok, status = pcall(status_of, app, ...)

@@ -36,6 +36,7 @@ local function facts(p)
   local function number(us) return us and us ~= math.huge and words.number(us, unit) or nil end
   local w, mark = p.window, p.watermark
   return {
+    key = p.key.kind ~= "none" and (p.key.paths and value.array(p.key.paths) or p.key.path or p.key.kind) or nil,
     name = p.name, origin = p.origin, unit = unit, time = p.time.kind,
     window = { kind = w.kind, words = words.window(w, unit), size = number(w.size_us), hop = number(w.hop_us),
       offset = number(w.offset_us), gap = number(w.gap_us), max = number(w.max_us), longest = number(w.longest_us),
@@ -59,6 +60,50 @@ local function meanings(text)
     if packed ~= out[1] then out[2] = packed end
   end
   return out
+end
+
+-- The keys that were asked for, by their packed form; nil where all are.
+local function wanted_keys(texts)
+  if not texts or #texts == 0 then return nil end
+  local wanted = {}
+  for _, text in ipairs(texts) do
+    for _, packed in ipairs(meanings(text)) do wanted[packed] = true end
+  end
+  return wanted
+end
+
+local function is_wanted(wanted, pane)
+  if not wanted then return true end
+  return type(pane) == "table" and wanted[value.pack(pane.key)] == true
+end
+
+--- Tells of panes as they leave the driver, in pipelines where a fold or an emit has a part in them: `mark` before, and
+-- `tell` of all that came since.
+---@param output ffi.cdata*
+---@param name string|false of the pipeline, where it is shown
+---@param keys string[]?
+function M.emitted(output, name, keys)
+  local len, from, wanted = ffi.new "size_t[1]", 0, wanted_keys(keys)
+  local function mark()
+    lib.ln_output_packed(output, len)
+    from = tonumber(len[0])
+  end
+  local function tell()
+    local bytes = lib.ln_output_packed(output, len)
+    local at, stop = bytes + from, bytes + len[0]
+    local panes = {}
+    while at < stop do
+      panes[#panes + 1], at = value.read_whole(at, stop)
+    end
+    for _, pane in ipairs(panes) do
+      if is_wanted(wanted, pane) then
+        local text = value.json { pipeline = name or nil, emitted = pane }:gsub("\n$", "")
+        text = '{"event":"emitted",' .. text:sub(2)
+        lib.ln_output_trace_event(output, text, #text)
+      end
+    end
+  end
+  return { mark = mark, tell = tell }
 end
 
 --- Makes the output ready for a trace of these pipelines.

@@ -36,7 +36,8 @@ local function be32(p) return p[0] * 16777216 + p[1] * 65536 + p[2] * 256 + p[3]
 -- The time that an extension stands for, a msgpack timestamp or a Fluent event time; nil for any other. By way of whole
 -- microseconds, so that it is the time that the engine sees.
 local function instant(v)
-  local p, len, ns, s = v.at, v.len, 0, nil
+  local p, len, ns = v.at, v.len, 0
+  local s
   if v.ext == -1 and len == 4 then s = be32(p)
   elseif v.ext == -1 and len == 8 then
     local high, low = be32(p), be32(p + 4)

@@ -1,21 +1,15 @@
 --- `lunette explain --trace FILE --key K [--window START]`.
 local explain = require "lunette.trace.explain"
+local usage = require "lunette.tools.usage"
 
-local HELP = "; see `lunette explain --help`"
-
-local function number(text)
-  local n = tonumber(text)
-  if not n then error(("--window %s: write the window's start as a number, in the pipeline's unit"):format(text), 0) end
-  return n
-end
-
-return function(args)
+local function work(args)
   local o = {}
   for _, arg in ipairs(args) do o[arg[1]] = arg[2] end
-  if not o.trace then error("--trace FILE is missing" .. HELP, 0) end
-  if not o.key then error("--key is missing: of which key is it asked?" .. HELP, 0) end
-  local window = o.window and number(o.window)
-  local lines = explain.lines { trace = o.trace, key = o.key, window = window, pipeline = o.pipeline }
+  if not o.trace then usage.fail "--trace FILE is missing: the trace of a run" end
+  local lines, wrong = explain.lines(o)
+  if not lines then usage.fail("%s", wrong) end
   io.stdout:write(table.concat(lines, "\n"), "\n")
   return 0
 end
+
+return function(args) return usage.run("explain", work, args) end

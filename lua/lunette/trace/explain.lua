@@ -1,5 +1,5 @@
---- Why has nothing come out? Answers from a trace for one key, and one of its windows where one is named: the first line
--- is the answer, the rest is what it rests on.
+--- Why has nothing come out? Answers from a trace for one key, and one of its windows where one is named: the first
+-- line is the answer, the rest is what it rests on.
 local pending = require "lunette.trace.pending"
 local stories = require "lunette.trace.story"
 local words = require "lunette.trace.words"
@@ -34,6 +34,9 @@ function Report:clock(number)
   return words.date(number, self.unit) or self:moment(number)
 end
 
+-- " of KEY", where the pipeline has keys.
+function Report:of(key) return self.keyed and " of " .. key or "" end
+
 function Report:at(place)
   local out = place.record and ("record %.0f"):format(place.record)
     or place.watermark == huge and "the end of the input" or "a move of the clock"
@@ -42,6 +45,25 @@ function Report:at(place)
 end
 
 -- ---- which window
+
+-- A start as a person writes it: a number in the unit, or a moment in UTC; nil where it is neither.
+local function read_start(text, unit)
+  local number = tonumber(text)
+  if number then return number end
+  local y, mo, d, h, mi, s, rest = text:match "^(%d%d%d%d)%-(%d%d)%-(%d%d)[T ](%d%d):(%d%d):?(%d*)(%.?%d*)Z?$"
+  if not y or unit == "tick" then return nil end
+  local days = os.time { year = y, month = mo, day = d, hour = 12 } -- in local time: only what differs counts
+  days = math.floor((days - os.time { year = 1970, month = 1, day = 1, hour = 12 }) / 86400 + 0.5)
+  local seconds = days * 86400 + h * 3600 + mi * 60 + (tonumber(s) or 0) + (tonumber(rest) or 0)
+  return words.number(math.floor(seconds * 1e6 + 0.5), unit)
+end
+
+-- Records of a window, with those of the windows that have become part of it.
+local function records_of(w)
+  local n = #w.records
+  for _, old in ipairs(w.absorbed) do n = n + records_of(old) end
+  return n
+end
 
 local function find_key(story, text)
   for _, form in ipairs { stories.text_of(text), text } do
@@ -60,6 +82,7 @@ end
 local function choose_window(key)
   local unshown
   for _, w in ipairs(key.windows) do
+    if w.panes_before == 0 then return w end -- the end alone has shown it
     if not w.expired and not w.into then
       if #w.panes == 0 then return w end
       if w.new.count > 0 then unshown = unshown or w end
@@ -77,11 +100,6 @@ local function last_move(story)
   end
 end
 
-local function holder(story)
-  local move = story.moves[#story.moves]
-  return move and move.source
-end
-
 local function last_record_of(story, source)
   for i = #story.records, 1, -1 do
     if story.records[i].source == source and story.records[i].time then return story.records[i] end
@@ -94,18 +112,28 @@ local function told_source(story, source)
   end
 end
 
+-- How many sources have been heard, as far as the trace tells.
+local function sources_heard(story)
+  if story.last then return #story.last.sources end
+  local seen, n = {}, 0
+  for _, r in ipairs(story.records) do
+    if r.source and not seen[r.source] then seen[r.source], n = true, n + 1 end
+  end
+  return n
+end
+
 -- The source that holds the watermark: what it promised, and for how long it has been silent.
 local function say_source(report, story, source)
   local told, last = told_source(story, source), last_record_of(story, source)
-  local heard = told and told.heard or last and last.clock
+  local silent = report.silent(source)
   report:line("  source %s holds it%s", source, told and told.promise and (": it has promised " ..
     report:moment(told.promise)) or "")
   if last then
     report:line("  its last record was %s, with time %s", report:at { record = last.n, clock = last.clock },
       report:moment(last.time))
   end
-  if heard and story.clock > heard then
-    report:line("  it has been silent for %s", report:length(story.clock - heard))
+  if silent then
+    report:line("  it has been silent for %s", report:length(silent))
     if not story.facts.idle then
       report:line("  no silence makes it idle: with watermark.idle = \"30s\" the others would go on without it")
     else
@@ -121,16 +149,14 @@ local function say_watermark(report, story)
     report:line("  it is the clock, now at %s", report:clock(story.watermark))
     return
   end
-  report:line("  now at %s%s", report:moment(story.watermark), story.finished and ", since the input has ended" or
-    move and ", since " .. report:at(move) or "")
-  if not story.finished then
-    local source = holder(story)
-    if source then say_source(report, story, source) end
-    if story.watermark == -huge and (facts.sources or 1) > 1 then
-      local heard = story.last and #story.last.sources
-      report:line("  it begins when %.0f sources have been heard%s", facts.sources, heard and
-        ("; %.0f %s"):format(heard, heard == 1 and "was" or "were") or "")
-    end
+  report:line("  %s %s%s%s", story.finished and "stood at" or "now at", report:moment(story.stood),
+    move and ", since " .. report:at(move) or "", story.finished and ", until the input ended" or "")
+  local source = pending.holder(story)
+  if source then say_source(report, story, source) end
+  if story.stood == -huge and (facts.sources or 1) > 1 then
+    local heard = sources_heard(story)
+    report:line("  it begins when %.0f sources have been heard; %.0f %s", facts.sources, heard,
+      heard == 1 and "was" or "were")
   end
   if facts.delay then
     report:line("  each source promises its greatest time minus the delay of %s%s", report:length(facts.delay),
@@ -165,11 +191,11 @@ local function say_records(report, w)
     list[#list + 1] = ("%.0f (time %s)"):format(w.records[i].n, bound(w.records[i].time))
   end
   local cut = #w.records > #list and "..., " or ""
-  report:line("  records: %.0f%s", #w.records, #list > 0 and ": " .. cut .. table.concat(list, ", ") or "")
+  report:line("  records: %.0f%s", records_of(w), #list > 0 and ": " .. cut .. table.concat(list, ", ") or "")
 end
 
 local function say_window(report, story, w)
-  report:title(("The window %s of %s"):format(bounds(w.start, w.stop), w.key))
+  report:title(("The window %s%s"):format(bounds(w.start, w.stop), report:of(w.key)))
   report:line("  %s, opened by %s", story.facts.window.words, report:at(w.opened))
   say_records(report, w)
   for _, old in ipairs(w.absorbed) do
@@ -180,8 +206,11 @@ local function say_window(report, story, w)
   say_panes(report, w)
   if w.completed then report:line("  completed at %s", report:at(w.completed)) end
   if w.expired then report:line("  gone since %s", report:at(w.expired)) end
-  if not w.expired and not w.into then
-    for _, text in ipairs(pending.of(story, w, report)) do report:line("  it waits %s", text) end
+  if w.panes_before == 0 or not w.expired and not w.into then
+    local waits = pending.of(story, w, report)
+    for i = 2, #waits do -- the first is the answer
+      report:line("  or it %s %s", w.panes_before == 0 and "waited" or "waits", waits[i])
+    end
   end
 end
 
@@ -217,7 +246,7 @@ local function say_refused(report, story, key)
     if is_refused(r) then refused[#refused + 1] = r end
   end
   if #refused == 0 then return end
-  report:title(("Records of %s that were not taken: %.0f of %.0f"):format(key.text, #refused, #key.records))
+  report:title(("Records%s that were not taken: %.0f of %.0f"):format(report:of(key.text), #refused, #key.records))
   for i = math.max(1, #refused - LIST_MAX + 1), #refused do
     local r = refused[i]
     if #r.refused > 0 then
@@ -233,12 +262,13 @@ end
 
 local function say_others(report, key, chosen)
   if #key.windows < 2 and chosen then return end
-  report:title(("Windows of %s: %.0f"):format(key.text, #key.windows))
+  report:title(("Windows%s: %.0f"):format(report:of(key.text), #key.windows))
   for i = math.max(1, #key.windows - LIST_MAX + 1), #key.windows do
     local w = key.windows[i]
     local state = w.into and "part of " .. bounds(w.into.start, w.into.stop)
       or w.expired and "gone" or w.completed and "complete, still open" or "open"
-    report:line("  %s: %s, %s, %s", bounds(w.start, w.stop), times(#w.records, "record"), times(#w.panes, "pane"), state)
+    report:line("  %s: %s, %s, %s", bounds(w.start, w.stop), times(records_of(w), "record"), times(#w.panes, "pane"),
+      state)
   end
 end
 
@@ -264,8 +294,8 @@ end
 
 -- ---- the answer
 
-local function answer_without_window(report, story, key, start)
-  local n = #key.records
+local function answer_without_window(report, key, start)
+  local n, of = #key.records, report:of(key.text)
   if start then
     local first
     for _, r in ipairs(key.records) do
@@ -274,10 +304,10 @@ local function answer_without_window(report, story, key, start)
       end
     end
     if first then
-      return ("No window of %s begins at %s: record %.0f would have opened it, and was late."):format(key.text,
-        bound(start), first.n)
+      return ("No window%s begins at %s: record %.0f would have opened it, and was late."):format(of, bound(start),
+        first.n)
     end
-    return ("No window of %s begins at %s: no record of that key lies there."):format(key.text, bound(start))
+    return ("No window%s begins at %s: no record%s lies there."):format(of, bound(start), of)
   end
   local counts, list = {}, {}
   for _, r in ipairs(key.records) do
@@ -286,19 +316,23 @@ local function answer_without_window(report, story, key, start)
     counts[why] = (counts[why] or 0) + 1
   end
   if counts.waiting == n then
-    return ("All %s of %s wait until the watermark reaches them."):format(times(n, "record"), key.text)
+    return ("All %s%s wait until the watermark reaches them."):format(times(n, "record"), of)
   end
   for i, why in ipairs(list) do list[i] = ("%.0f %s"):format(counts[why], why) end
-  return ("No record of %s was taken: %s."):format(key.text, table.concat(list, ", "))
+  return ("No record%s was taken: %s."):format(of, table.concat(list, ", "))
 end
 
 local function answer(report, story, w)
-  local name = ("%s of %s"):format(bounds(w.start, w.stop), w.key)
+  local name = bounds(w.start, w.stop) .. report:of(w.key)
   if w.into then
     return ("%s is no window by itself any more: it is part of %s since %s."):format(name,
       bounds(w.into.start, w.into.stop), report:at(w.merged))
   end
   local last = w.panes[#w.panes]
+  if w.panes_before == 0 then
+    return ("%s has come out only when the input ended: until then it waited %s."):format(name,
+      pending.of(story, w, report)[1])
+  end
   if w.expired then
     local text = last and ("%s has come out: %s, the last at %s; it is gone."):format(name, times(#w.panes, "pane"),
       report:at(last)) or name .. " is gone without a pane."
@@ -316,7 +350,8 @@ local function answer(report, story, w)
 end
 
 local function unknown_key(report, story, text)
-  report:line("No record with the key %s was read.", stories.text_of(text))
+  report:line(report.keyed and "No record with the key %s was read." or "No record was read.", stories.text_of(text))
+  if not report.keyed then return end
   report:title(("Keys in the trace: %.0f"):format(#story.key_order))
   for i = 1, math.min(LIST_MAX, #story.key_order) do
     local key = story.key_order[i]
@@ -327,23 +362,42 @@ local function unknown_key(report, story, text)
   report:line "A key is written as in JSON, a text also without quotes: --key ann, --key 7, --key '[\"ann\",\"eu\"]'."
 end
 
---- The answer as a list of lines.
----@param options { trace: string, key: string, window: number?, pipeline: string? }
----@return string[]
+-- How long a source has been silent at the end of the trace; nil where it has not.
+local function silence_of(story)
+  return function(source)
+    local told, last = told_source(story, source), last_record_of(story, source)
+    local heard = told and told.heard or last and last.clock
+    return heard and story.clock > heard and story.clock - heard or nil
+  end
+end
+
+--- The answer as a list of lines; nil and what is wrong with the options.
+---@param options { trace: string, key: string?, window: string?, pipeline: string? }
+---@return string[]?
+---@return string? wrong
 function M.lines(options)
   local story = stories.read(options.trace, options)
-  local report = setmetatable({ unit = story.facts.unit }, Report)
-  local key = find_key(story, options.key)
+  local unit, start = story.facts.unit, nil
+  local report = setmetatable({ unit = unit, silent = silence_of(story), keyed = story.facts.key ~= nil }, Report)
+  if not options.key and report.keyed then return nil, "--key KEY is missing: of which key is it asked?" end
+  if options.window then
+    start = read_start(options.window, unit)
+    if not start then
+      return nil, ("--window %s: write the window's start as a number in the pipeline's unit, which is %s"):format(
+        options.window, unit)
+    end
+  end
+  local key = find_key(story, options.key or "null")
   if not key then
-    unknown_key(report, story, options.key)
+    unknown_key(report, story, options.key or "null")
     say_end(report, story)
     return report
   end
   local w
-  if options.window then w = find_window(key, options.window) else w = choose_window(key) end
-  report:line(w and answer(report, story, w) or answer_without_window(report, story, key, options.window))
+  if start then w = find_window(key, start) else w = choose_window(key) end
+  report:line(w and answer(report, story, w) or answer_without_window(report, key, start))
   if w then say_window(report, story, w) end
-  if not (w and w.expired) then say_watermark(report, story) end
+  if not (w and w.expired) or w.panes_before == 0 then say_watermark(report, story) end
   say_refused(report, story, key)
   say_others(report, key, w)
   say_end(report, story)

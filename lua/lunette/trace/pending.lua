@@ -1,7 +1,16 @@
 --- What an open window still waits for, in words: part by part of its trigger, from what has come since its last pane.
+-- Of a window that only the end of the input has shown, what it waited for until then.
 local huge = math.huge
 
 local M = {}
+
+--- The source that holds the watermark; nil where input is one source, or none does.
+function M.holder(story)
+  local move = story.moves[#story.moves]
+  return move and move.source
+end
+
+local function new_of(w) return w.at_end or w.new end
 
 local function at(report, number) return report:moment(number) end
 
@@ -23,28 +32,28 @@ function KINDS.each() return "for a record" end
 function KINDS.never() return "for nothing before it is gone" end
 
 function KINDS.after_count(t, w)
-  return ("for %.0f records since its last pane, and has %.0f"):format(t.n, w.new.count)
+  return ("for %.0f records since its last pane, and has %.0f"):format(t.n, new_of(w).count)
 end
 
 function KINDS.every(t, w, story, report)
-  local now = t.time == "event" and story.watermark or story.clock
+  local now = t.time == "event" and story.stood or story.clock
   local what = t.time == "event" and "the watermark" or "the clock"
   local when = now > -huge and now < huge and
     report[t.time == "event" and "moment" or "clock"](report, next_multiple(t.period, now)) or
     "a multiple of " .. report:length(t.period)
-  return ("for %s to pass %s%s"):format(what, when, t.if_new and w.new.count == 0 and " with a new record" or "")
+  return ("for %s to pass %s%s"):format(what, when, t.if_new and new_of(w).count == 0 and " with a new record" or "")
 end
 
 function KINDS.after_delay(t, w, _, report)
-  if w.new.count == 0 then return ("for a record, and then %s of the clock"):format(report:length(t.delay)) end
-  return ("for the clock to reach %s, %s after its first new record"):format(report:clock(w.new.first + t.delay),
+  if new_of(w).count == 0 then return ("for a record, and then %s of the clock"):format(report:length(t.delay)) end
+  return ("for the clock to reach %s, %s after its first new record"):format(report:clock(new_of(w).first + t.delay),
     report:length(t.delay))
 end
 
 function KINDS.after_idle(t, w, _, report)
-  if w.new.count == 0 then return ("for a record, and then %s of silence"):format(report:length(t.delay)) end
+  if new_of(w).count == 0 then return ("for a record, and then %s of silence"):format(report:length(t.delay)) end
   return ("for the clock to reach %s without a record before, %s after the latest"):format(
-    report:clock(w.new.last + t.delay), report:length(t.delay))
+    report:clock(new_of(w).last + t.delay), report:length(t.delay))
 end
 
 KINDS["when"] = function() return "for a record at which the script's function says yes" end
@@ -52,7 +61,10 @@ KINDS["when"] = function() return "for a record at which the script's function s
 function KINDS.any(t, w, story, report) return parts(t, w, story, report, ", or ") end
 function KINDS.all(t, w, story, report) return "until all of these have been: " .. parts(t, w, story, report, "; ") end
 
-function KINDS.sequence(t, w, story, report) return "for its turn in a sequence: " .. parts(t, w, story, report, ", then ") end
+
+function KINDS.sequence(t, w, story, report)
+  return "for its turn in a sequence: " .. parts(t, w, story, report, ", then ")
+end
 
 function KINDS.once(t, w, story, report) return "(at most once) " .. part(t.parts[1], w, story, report) end
 
@@ -62,20 +74,24 @@ function part(t, w, story, report) return KINDS[t.kind](t, w, story, report) end
 local function until_complete(story, w, report)
   local facts = story.facts
   local text
-  if story.watermark == -huge then
-    text = ("for the watermark, which has not begun, to reach its end at %s"):format(at(report, w.stop))
+  if story.stood == -huge then
+    return ("for the watermark, which has not begun, to reach its end at %s"):format(at(report, w.stop))
   else
-    text = ("for the watermark to reach its end at %s, %s from where it stands at %s"):format(at(report, w.stop),
-      report:length(w.stop - story.watermark), at(report, story.watermark))
+    text = ("for the watermark to reach its end at %s, %s from where it %s at %s"):format(at(report, w.stop),
+      report:length(w.stop - story.stood), story.finished and "stood" or "stands", at(report, story.stood))
   end
   if facts.time == "processing" then
-    return ("for the clock to reach its end at %s, and it is at %s"):format(at(report, w.stop), report:clock(story.clock))
+    return ("for the clock to reach its end at %s, and it is at %s"):format(report:clock(w.stop),
+      report:clock(story.clock))
   end
-  local move = story.moves[#story.moves]
-  if move and move.source then
-    text = text .. (" and is held by source %s"):format(move.source)
+  local source = M.holder(story)
+  if source then
+    local silent = report.silent(source)
+    text = text .. ", held there by source " .. source
+    if silent then text = text .. ", silent for " .. report:length(silent) end
   elseif facts.delay and not facts.source then
-    text = text .. ("; a record at %s or later brings it there"):format(at(report, w.stop + facts.delay))
+    text = ("%s; a record at %s or later %s it there"):format(text, at(report, w.stop + facts.delay),
+      story.finished and "would have brought" or "brings")
   end
   return text
 end
@@ -95,7 +111,7 @@ end
 ---@return string[]
 function M.of(story, w, report)
   local trigger, out = story.facts.trigger, {}
-  local ended = story.watermark >= w.stop
+  local ended = story.stood >= w.stop
   if trigger.at_watermark then
     if not ended then
       out[1] = w.stop == huge and "until the input ends: a global window has no other end" or
