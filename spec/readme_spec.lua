@@ -218,11 +218,15 @@ describe("the pages are complete:", function()
   end)
 
   it("every option", function()
-    local help = run("scripts/lunette run --help").out
     local listed, known = {}, {}
     for option in readme:gmatch "`(%-%-[%a-]+)" do listed[#listed + 1] = option end
-    for option in help:gmatch "%-%-[%a-]+" do known[#known + 1] = option end
-    for _, option in ipairs(known) do assert.is_true(option == "--help" or has(listed, option), option) end
+    for option in run("scripts/lunette run --help").out:gmatch "%-%-[%a-]+" do
+      known[#known + 1] = option
+      assert.is_true(option == "--help" or has(listed, option), option)
+    end
+    for command in run("scripts/lunette help").out:gmatch "\n  lunette (%l+) " do
+      for option in run("scripts/lunette help " .. command).out:gmatch "%-%-[%a-]+" do known[#known + 1] = option end
+    end
     for _, option in ipairs(listed) do assert.is_true(has(known, option), option) end
   end)
 
