@@ -42,6 +42,13 @@ typedef struct lunette_param {
     const char *value;
 } lunette_param;
 
+/* The text of a file. */
+typedef struct lunette_text {
+    const char *path;
+    const char *text;
+    size_t len; /* bytes */
+} lunette_text;
+
 /* Fields that are 0 stand for the defaults: `lunette_options o = {.size = sizeof o};` */
 typedef struct lunette_options {
     size_t size;             /* sizeof(lunette_options), so that later versions can tell which fields there are */
@@ -59,6 +66,8 @@ typedef struct lunette_options {
                              bytes; 0: it is not */
     const char *const *trace_keys; /* of records and windows those of these keys, texts or values as JSON */
     size_t trace_keys_count;       /* 0: all */
+    const lunette_text *texts; /* what stands for files that a script is loaded from, by their paths */
+    size_t texts_count;
 } lunette_options;
 
 /* How far a run has come. */
@@ -86,6 +95,10 @@ const char *lunette_problem(lunette *l, size_t i);
  * Each argument is an option of the program's command of that name. LUNETTE_OK with the exit status that the program
  * would have, or LUNETTE_FAILED. */
 int lunette_tool(lunette *l, const char *tool, const lunette_param *args, size_t count, int traceback, int *status);
+
+/* File number i that the last check or open has read, the script first and then modules beside it: 0, or -1 behind the
+ * last, or where memory is short. */
+int lunette_file(lunette *l, size_t i, lunette_text *out);
 
 /* Where the script says that its panes go: an address, NULL where it says nothing; and where its records come from: the
  * i-th address, NULL after the last. All can be parsed by lunette_address_parse. */

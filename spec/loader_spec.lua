@@ -203,6 +203,27 @@ return ln.pipeline { time = "ts", window = ln.tumbling(0),
     assert.equal(length, #package.path)
   end)
 
+  it("knows the files that it has read, and takes texts for them", function()
+    local text = 'local size = require "size"\nreturn require("lunette").pipeline { time = "processing", '
+      .. "window = require('lunette').tumbling(size), aggregate = { n = require('lunette').count() } }"
+    write("size.lua", "return 5")
+    write("p.lua", text)
+    local script, module = folder .. "/p.lua", folder .. "/size.lua"
+    local function size_with(texts)
+      local pipelines, problems = loader.load(script, { texts = texts })
+      return pipelines and pipelines[1].window.size_us or problems[1]
+    end
+    assert.equal(5000, size_with())
+    assert.same({ { path = script, text = text }, { path = module, text = "return 5" } }, loader.files())
+    assert.equal(7000, size_with { [module] = "return 7" })
+    assert.same({ { path = script, text = text }, { path = module, text = "return 7" } }, loader.files())
+    os.remove(module)
+    assert.equal(7000, size_with { [module] = "return 7" })
+    assert.truthy(size_with():find "module 'size' not found: put it beside the script$")
+    assert.truthy(size_with { [module] = "return return" }:find "size.lua:1: unexpected symbol near 'return'$")
+    assert.equal(5000, size_with { [script] = text:gsub("size%)", "5)"):gsub("^.-\n", "") })
+  end)
+
   it("sends print to stderr", function()
     local stderr, lines = io.stderr, {}
     rawset(io, "stderr", { write = function(_, ...) lines[#lines + 1] = table.concat { ... } end })

@@ -87,6 +87,14 @@ static void push_params(lua_State *L, const lunette_options *o) {
     }
 }
 
+static void push_texts(lua_State *L, const lunette_options *o) {
+    lua_createtable(L, 0, (int)o->texts_count);
+    for (size_t i = 0; i < o->texts_count; i++) {
+        lua_pushlstring(L, o->texts[i].text, o->texts[i].len);
+        lua_setfield(L, -2, o->texts[i].path);
+    }
+}
+
 static void push_options(lua_State *L, const lunette_options *o) {
     lua_createtable(L, 0, 7);
     lua_pushinteger(L, o->streams);
@@ -134,8 +142,9 @@ static int load_script(lua_State *L) {
     push_host_function(L, q->function);
     lua_pushstring(L, q->script);
     push_params(L, q->options);
+    push_texts(L, q->options);
     if (opens) push_options(L, q->options);
-    lua_call(L, opens ? 3 : 2, 4);
+    lua_call(L, opens ? 4 : 3, 4);
     if (lua_toboolean(L, 2)) {
         if (opens) {
             q->l->reader = address(L, 3);
@@ -226,6 +235,25 @@ int lunette_tool(lunette *l, const char *tool, const lunette_param *args, size_t
 
 const char *lunette_problem(lunette *l, size_t i) {
     return i < INT32_MAX ? ln_state_item(&l->state, LN_KEPT_PROBLEMS, (int)i + 1) : NULL;
+}
+
+static int read_file(lua_State *L) {
+    request *q = lua_touserdata(L, 1);
+    push_host_function(L, "file");
+    lua_pushnumber(L, (lua_Number)q->stream);
+    lua_call(L, 1, 2);
+    ln_state_keep(&q->l->state, L, LN_KEPT_FILE);
+    ln_state_keep(&q->l->state, L, LN_KEPT_PATH);
+    return 0;
+}
+
+int lunette_file(lunette *l, size_t i, lunette_text *out) {
+    request q = {.l = l, .stream = i + 1};
+    *out = (lunette_text){0};
+    if (run_request(&q, read_file) != LUNETTE_OK) return -1;
+    out->path = ln_state_text(&l->state, LN_KEPT_PATH);
+    out->text = ln_state_bytes(&l->state, LN_KEPT_FILE, &out->len);
+    return out->path && out->text ? 0 : -1;
 }
 
 const char *lunette_sink_named(lunette *l) {

@@ -133,6 +133,12 @@ const char *ln_state_text(ln_state *s, int slot) {
     return lua_type(s->kept, slot) == LUA_TSTRING ? lua_tostring(s->kept, slot) : NULL;
 }
 
+const char *ln_state_bytes(ln_state *s, int slot, size_t *len) {
+    const char *text = ln_state_text(s, slot);
+    *len = text ? lua_objlen(s->kept, slot) : 0;
+    return text;
+}
+
 const char *ln_state_item(ln_state *s, int slot, int i) {
     const char *text = NULL;
     if (lua_type(s->kept, slot) != LUA_TTABLE) return NULL;

@@ -12,6 +12,8 @@ enum ln_state_slot {
     LN_KEPT_PROBLEMS,  /* a list of texts */
     LN_KEPT_NOTICES,   /* a list of texts */
     LN_KEPT_ADDRESSES, /* a list of texts */
+    LN_KEPT_PATH,      /* a text: of a file, */
+    LN_KEPT_FILE,      /* and what is in it */
     LN_KEPT_END
 };
 
@@ -34,6 +36,8 @@ int ln_state_call(ln_state *s, lua_CFunction body, void *arg);
 void ln_state_keep(ln_state *s, lua_State *from, int slot);
 /* A kept text; NULL where there is none. */
 const char *ln_state_text(ln_state *s, int slot);
+/* The same with its length in bytes. */
+const char *ln_state_bytes(ln_state *s, int slot, size_t *len);
 /* Item i (from 1) of a kept list; NULL where there is none. */
 const char *ln_state_item(ln_state *s, int slot, int i);
 

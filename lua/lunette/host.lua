@@ -48,8 +48,8 @@ local function check_sources(pipelines, problems)
 end
 
 -- `streams` as the host says: above 0, below 0, or 0 where the script decides.
-local function load(path, params, streams)
-  local pipelines, problems, addresses = loader.load(path, { params = params })
+local function load(path, params, files, streams)
+  local pipelines, problems, addresses = loader.load(path, { params = params, texts = files })
   problems = problems or {}
   local texts, named = read_addresses(addresses or {}, problems)
   if streams == 0 then streams = named and 1 or -1 end
@@ -58,10 +58,17 @@ local function load(path, params, streams)
   return pipelines, texts, streams == 1
 end
 
---- Checks a script without running it. One that names no source may be run on sockets.
+--- File number i that the last load has read: its path and its text; nil behind the last.
+function M.file(i)
+  local file = loader.files()[i]
+  if file then return file.path, file.text end
+end
+
+--- Checks a script without running it. `files` has texts that stand for files, by path. One that names no source may be
+-- run on sockets.
 -- @return true, or nil and a list of problems
-function M.check(path, params)
-  local pipelines, problems = load(path, params, nil)
+function M.check(path, params, files)
+  local pipelines, problems = load(path, params, files, nil)
   if pipelines then return true end
   return nil, problems
 end
@@ -69,9 +76,9 @@ end
 --- Loads a script and opens its pipelines.
 -- @return true, the addresses in memory of the reader and the output, and a list of texts: the sink that the script
 -- names (or ""), and its sources; or nil and a list of problems
-function M.open(path, params, options)
+function M.open(path, params, files, options)
   options = options or {}
-  local pipelines, texts, streams = load(path, params, options.streams or 0)
+  local pipelines, texts, streams = load(path, params, files, options.streams or 0)
   if not pipelines then return nil, texts end
   options.streams = streams
   local ok, opened = pcall(driver.open, pipelines, options)

@@ -11,10 +11,49 @@ local M = {}
 -- The part of package.path that the last load put in front, and the modules found there.
 local beside_path, beside_modules = nil, {}
 
+-- What stands for files, by path; and what the last load has read: { path, text } in order.
+local texts, files = {}, {}
+
+-- The text of a file, or nil and why not.
+local function read(path)
+  local text = texts[path]
+  if not text then
+    local file, message = io.open(path, "rb")
+    if not file then return nil, (message:gsub("^.*: ", "")) end
+    text, message = file:read "*a"
+    file:close()
+    if not text then return nil, message or "not a file" end
+  end
+  files[#files + 1] = { path = path, text = text }
+  return text
+end
+
 local function print_to_stderr(...)
   local parts = {}
   for i = 1, select("#", ...) do parts[i] = tostring((select(i, ...))) end
   io.stderr:write(table.concat(parts, "\t"), "\n")
+end
+
+-- Where a module lies beside the script: in a text, or in a file.
+local function find_beside(name)
+  local file = name:gsub("%.", "/")
+  for template in beside_path:gmatch "[^;]+" do
+    local path = template:gsub("%?", function() return file end)
+    if texts[path] then return path end
+  end
+  return package.searchpath(name, beside_path)
+end
+
+-- A searcher for modules beside the script, in front of the one for all files: what it reads is known.
+local function search_beside(name)
+  local path = beside_path and find_beside(name)
+  if not path then return nil end
+  local text, message = read(path)
+  if not text then error(("%s: can't be read: %s"):format(path, message), 0) end
+  if text:sub(1, 1) == "\27" then error(path .. ": the module is bytecode: give its source text", 0) end
+  local chunk, wrong = load(text:gsub("^#[^\n]*", ""), "@" .. path, "t")
+  if not chunk then error(wrong, 0) end
+  return chunk
 end
 
 -- Modules beside the script come first. Those of the load before are read anew.
@@ -26,11 +65,12 @@ local function look_beside(path)
   beside_path = ("%s/?.lua;%s/?/init.lua;"):format(folder, folder)
   beside_modules = {}
   package.path = beside_path .. base
+  if package.loaders[2] ~= search_beside then table.insert(package.loaders, 2, search_beside) end
 end
 
 local function remember_beside(before)
   for name in pairs(package.loaded) do
-    if not before[name] and type(name) == "string" and package.searchpath(name, beside_path) then
+    if not before[name] and type(name) == "string" and find_beside(name) then
       beside_modules[name] = true
     end
   end
@@ -110,6 +150,23 @@ end
 
 ---@class lunette.LoadOptions
 ---@field params? table<string, string> the values of `--set name=value`
+---@field texts? table<string, string> what stands for files, by their paths
+
+local function run(text, path, options)
+  local chunk, origin = compile(text, path)
+  if not chunk then return nil, { origin } end
+  look_beside(path)
+  _G.print = print_to_stderr
+  local before = {}
+  for name in pairs(package.loaded) do before[name] = true end
+  params.open(options.params)
+  local ok, result, second = node.run(chunk, origin, error_handler(path))
+  remember_beside(before)
+  if ok then return check(result, second, origin) end
+  local problems = params.close()
+  problems[#problems + 1] = result
+  return nil, problems
+end
 
 --- Loads a script from its text. `path` is its name in messages, and its folder is where modules are looked for.
 ---@param text string
@@ -119,19 +176,9 @@ end
 ---@return string[]? problems
 ---@return lunette.Address[]? addresses
 function M.load_text(text, path, options)
-  local chunk, origin = compile(text, path)
-  if not chunk then return nil, { origin } end
-  look_beside(path)
-  _G.print = print_to_stderr
-  local before = {}
-  for name in pairs(package.loaded) do before[name] = true end
-  params.open(options and options.params)
-  local ok, result, second = node.run(chunk, origin, error_handler(path))
-  remember_beside(before)
-  if ok then return check(result, second, origin) end
-  local problems = params.close()
-  problems[#problems + 1] = result
-  return nil, problems
+  options = options or {}
+  texts, files = options.texts or {}, { { path = path, text = text } }
+  return run(text, path, options)
 end
 
 --- Loads a script from its file. May be called again; every call starts anew.
@@ -141,14 +188,14 @@ end
 ---@return string[]? problems
 ---@return lunette.Address[]? addresses
 function M.load(path, options)
-  local file, message = io.open(path, "rb")
-  if not file then
-    return nil, { ("%s: can't be read: %s"):format(path, (message:gsub("^.*: ", ""))) }
-  end
-  local text, failed = file:read "*a"
-  file:close()
-  if not text then return nil, { ("%s: can't be read: %s"):format(path, failed or "not a file") } end
-  return M.load_text(text, path, options)
+  options = options or {}
+  texts, files = options.texts or {}, {}
+  local text, message = read(path)
+  if not text then return nil, { ("%s: can't be read: %s"):format(path, message) } end
+  return run(text, path, options)
 end
+
+--- The files that the last load has read, the script first: a list of { path, text }.
+function M.files() return files end
 
 return M
