@@ -135,6 +135,11 @@ int lunette_unheard(lunette *l, int64_t by_us);
 /* A run ends that completes nothing more: what lunette_finish would tell of rejects is told by lunette_notice. */
 int lunette_conclude(lunette *l);
 
+enum lunette_on_change { LUNETTE_CHANGE_REFUSE = 0, LUNETTE_CHANGE_DRAIN };
+int lunette_reload_begin(lunette *l, const char *script, const lunette_options *options, int on_change);
+int lunette_reload_step(lunette *l, int64_t now_us, int64_t budget_us);
+void lunette_reload_cancel(lunette *l);
+
 /* ---- addresses: where records come from and panes go ------------------------------------------------------------ */
 
 enum lunette_address_kind {

@@ -2,12 +2,21 @@
 #include "cli/check.h"
 
 #include "cli/words.h"
+#include "server/texts.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 void ln_cli_print_problems(lunette *host) {
     const char *text;
     for (size_t i = 0; (text = lunette_problem(host, i)); i++) fprintf(stderr, "%s\n", text);
+}
+
+/* For whoever wants to know whether they have changed. */
+static void print_files(lunette *host) {
+    lunette_text file;
+    for (size_t i = 0; !lunette_file(host, i, &file); i++)
+        printf("file %016" PRIx64 " %zu %s\n", ln_texts_hash(file.text, file.len), file.len, file.path);
 }
 
 static int check_script(const char *script, const ln_cli_options *options) {
@@ -22,7 +31,10 @@ static int check_script(const char *script, const ln_cli_options *options) {
         return LN_EXIT_ERROR;
     }
     switch (lunette_check(host, script, &o)) {
-    case LUNETTE_OK: printf("%s: ok\n", script); break;
+    case LUNETTE_OK:
+        printf("%s: ok\n", script);
+        if (options->files) print_files(host);
+        break;
     case LUNETTE_PROBLEMS:
         ln_cli_print_problems(host);
         rc = LN_EXIT_SCRIPT;

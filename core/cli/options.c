@@ -47,6 +47,9 @@ enum option_code {
     OPTION_USERS_FILE,
     OPTION_SINK_KEY_FILE,
     OPTION_SINK_USER_FILE,
+    OPTION_WATCH,
+    OPTION_ON_CHANGE,
+    OPTION_FILES,
     OPTION_HELP,
     OPTION_TOLD /* and those above: told by their name to the tool that is the command, from TOLD */
 };
@@ -62,6 +65,8 @@ static const struct option RUN_OPTIONS[] = {
     {"out-format", required_argument, NULL, OPTION_OUT_FORMAT},
     {"clock", required_argument, NULL, OPTION_CLOCK},
     {"set", required_argument, NULL, OPTION_SET},
+    {"watch", no_argument, NULL, OPTION_WATCH},
+    {"on-change", required_argument, NULL, OPTION_ON_CHANGE},
     {"stats", no_argument, NULL, OPTION_STATS},
     {"jit-report", no_argument, NULL, OPTION_JIT_REPORT},
     {"progress", no_argument, NULL, OPTION_PROGRESS},
@@ -89,6 +94,7 @@ static const struct option RUN_OPTIONS[] = {
 };
 
 static const struct option CHECK_OPTIONS[] = {
+    {"files", no_argument, NULL, OPTION_FILES},
     {"set", required_argument, NULL, OPTION_SET},
     {"traceback", no_argument, NULL, OPTION_TRACEBACK},
     {"help", no_argument, NULL, OPTION_HELP},
@@ -308,10 +314,20 @@ static int take_forward_option(ln_cli_options *o, int code) {
     }
 }
 
+static int parse_on_change(const char *text, int *on_change) {
+    *on_change = strcmp(text, "drain") ? LUNETTE_CHANGE_REFUSE : LUNETTE_CHANGE_DRAIN;
+    if (!strcmp(text, "drain") || !strcmp(text, "refuse")) return 0;
+    ln_cli_say("--on-change %s: write refuse or drain", text);
+    return LN_EXIT_USAGE;
+}
+
 static int take_server_option(ln_cli_options *o, int code) {
     switch (code) {
     case OPTION_INSECURE: o->insecure = 1; return 0;
     case OPTION_FLUSH_ON_EXIT: o->flush_on_exit = 1; return 0;
+    case OPTION_WATCH: o->watch = 1; return 0;
+    case OPTION_ON_CHANGE: return parse_on_change(optarg, &o->on_change);
+    case OPTION_FILES: o->files = 1; return 0;
     case OPTION_LOG_LEVEL: return parse_level(optarg, &o->log_level);
     case OPTION_LOG_FORMAT: return parse_log_format(optarg, &o->log_format);
     case OPTION_CONNECTIONS: return parse_count("max-connections", optarg, &o->connections_max);

@@ -22,6 +22,8 @@ typedef struct ln_cli_options {
     int stats, jit_report, traceback;
     int progress; /* enum ln_choice */
     int insecure, flush_on_exit;
+    int watch, on_change;      /* enum lunette_on_change */
+    int files;                 /* check: print them too */
     int log_level, log_format; /* of server/log.h */
     uint32_t connections_max, connections_per_host;
     int64_t record_timeout_us, idle_timeout_us, drain_timeout_us, ack_timeout_us; /* 0: none */

@@ -21,7 +21,9 @@ typedef struct run {
     ln_server *server;
     ln_log log;
     ln_server_options options;
-    const char **sources; /* where the script names them */
+    lunette_options host_options;
+    char **sources; /* where the script names them; owned: a script may give way to another */
+    char *sink;     /* likewise */
 } run;
 
 static int kind_of(const char *text, int use) {
@@ -92,12 +94,26 @@ static int name_sources(run *r) {
     r->options.sources = standard;
     r->options.sources_count = 1;
     if (!count) return 0;
-    r->sources = calloc(count, sizeof *r->sources);
+    r->sources = calloc(count + 1, sizeof *r->sources);
     if (!r->sources) return -1;
-    for (size_t i = 0; (source = lunette_source_named(r->host, i)); i++) r->sources[i] = source;
-    r->options.sources = r->sources;
+    for (size_t i = 0; i < count; i++) {
+        source = lunette_source_named(r->host, i);
+        r->sources[i] = source ? strdup(source) : NULL;
+        if (!r->sources[i]) return -1;
+    }
+    r->options.sources = (const char *const *)r->sources;
     r->options.sources_count = count;
     return 0;
+}
+
+static int name_sink(run *r) {
+    const char *named = lunette_sink_named(r->host);
+    r->options.out = r->o->out;
+    if (r->o->out) return 0;
+    r->options.out = "-";
+    if (!named) return 0;
+    r->options.out = r->sink = strdup(named);
+    return r->sink ? 0 : -1;
 }
 
 static int is_forward(const char *sink) { return sink && kind_of(sink, LUNETTE_USE_SINK) == LUNETTE_ADDRESS_FORWARD; }
@@ -127,29 +143,29 @@ static int choose_format(run *r) {
 
 static int open_script(run *r) {
     const ln_cli_options *o = r->o;
-    lunette_options options = {.size = sizeof options,
-                               .in_format = o->in_format,
-                               .out_format = o->out_format,
-                               .rejects = o->rejects != NULL,
-                               .clock_field = o->clock,
-                               .params = o->params,
-                               .params_count = o->params_count,
-                               .traceback = o->traceback,
-                               .streams = streams_given(o),
-                               .trace_bytes = o->trace ? o->trace_bytes : 0,
-                               .trace_keys = o->trace_keys,
-                               .trace_keys_count = o->trace_keys_count};
-    switch (lunette_open(r->host, o->words[0], &options)) {
+    r->host_options = (lunette_options){.size = sizeof r->host_options,
+                                        .in_format = o->in_format,
+                                        .out_format = o->out_format,
+                                        .rejects = o->rejects != NULL,
+                                        .clock_field = o->clock,
+                                        .params = o->params,
+                                        .params_count = o->params_count,
+                                        .traceback = o->traceback,
+                                        .streams = streams_given(o),
+                                        .trace_bytes = o->trace ? o->trace_bytes : 0,
+                                        .trace_keys = o->trace_keys,
+                                        .trace_keys_count = o->trace_keys_count};
+    switch (lunette_open(r->host, o->words[0], &r->host_options)) {
     case LUNETTE_OK: break;
     case LUNETTE_PROBLEMS: ln_cli_print_problems(r->host); return LN_EXIT_SCRIPT;
     default: ln_cli_say("%s", lunette_error(r->host)); return LN_EXIT_ERROR;
     }
-    r->options.out = o->out ? o->out : lunette_sink_named(r->host);
-    if (!r->options.out) r->options.out = "-";
+    if (name_sink(r) || name_sources(r)) {
+        ln_cli_say("memory is short");
+        return LN_EXIT_ERROR;
+    }
     if (choose_format(r)) return LN_EXIT_USAGE;
-    if (!name_sources(r)) return 0;
-    ln_cli_say("memory is short");
-    return LN_EXIT_ERROR;
+    return 0;
 }
 
 /* ---- the run --------------------------------------------------------------------------------------------------- */
@@ -217,7 +233,10 @@ int ln_cli_run(const ln_cli_options *o) {
     run r = {.o = o,
              .host = lunette_new(),
              .log = {.level = o->log_level, .format = o->log_format},
-             .options = {.rejects = o->rejects,
+             .options = {.script = o->words[0],
+                         .on_change = o->on_change,
+                         .watch = o->watch,
+                         .rejects = o->rejects,
                          .trace = o->trace,
                          .own_clock = !o->clock,
                          .progress = o->progress,
@@ -238,6 +257,7 @@ int ln_cli_run(const ln_cli_options *o) {
                          .sink_user_file = o->sink_user_file}};
     ln_problem ignored;
     int rc;
+    r.options.host_options = &r.host_options;
     if (!r.host) {
         ln_cli_say("memory is short");
         return LN_EXIT_ERROR;
@@ -247,6 +267,8 @@ int ln_cli_run(const ln_cli_options *o) {
     if (r.server) (void)ln_server_close(r.server, &ignored);
     ln_server_delete(r.server);
     lunette_delete(r.host);
+    for (size_t i = 0; r.sources && r.sources[i]; i++) free(r.sources[i]);
     free(r.sources);
+    free(r.sink);
     return rc;
 }

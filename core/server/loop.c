@@ -99,8 +99,14 @@ int ln_server_run(ln_server *s) {
     ln_files_start(s);
     ln_listeners_start(s);
     ln_stop_catch(loop, &s->stop);
+    if (s->streams || s->options->watch) {
+        s->reload = ln_reload_new(s);
+        if (!s->reload) ln_log_say(s->log, LN_LOG_ERROR, "memory is short: the script can't be reloaded");
+    }
     ln_notify("READY=1");
     ev_run(loop, 0);
     ln_stop_release();
+    ln_reload_delete(s->reload);
+    s->reload = NULL;
     return s->status;
 }

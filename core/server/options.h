@@ -2,6 +2,8 @@
 #ifndef LN_SERVER_OPTIONS_H
 #define LN_SERVER_OPTIONS_H
 
+#include "lunette.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,6 +28,10 @@ typedef struct ln_server_options {
     size_t receive_bytes;                       /* of all messages of Fluent Forward that are not in the engine yet */
     const char *shared_key_file, *users_file;   /* of forward:// sources; NULL: none */
     const char *sink_key_file, *sink_user_file; /* of forward:// sinks */
+    const char *script;                         /* the path of the script that runs, */
+    const lunette_options *host_options;        /* and how it was opened: so are those that take over from it */
+    int on_change;                              /* enum lunette_on_change */
+    int watch;                                  /* reload when a file of the script has changed */
 } ln_server_options;
 
 #endif

@@ -7,6 +7,7 @@
 #include "server/clock.h"
 #include "server/codec.h"
 #include "server/progress.h"
+#include "server/reload.h"
 #include "server/secrets.h"
 #include "server/server.h"
 #include "server/sink.h"
@@ -75,6 +76,8 @@ struct ln_server {
 
     ln_sink_end *panes, *rejects, *trace;
     ln_progress progress;
+    ln_reload *reload; /* NULL: the script stays what it is */
+    int carried;       /* the last turn was one for a reload: the next is for records */
 };
 
 /* turn: does one thing. */

@@ -235,6 +235,13 @@ static int is_written(const ln_server *s) {
     return !ln_sink_pending(s->panes) && !ln_sink_pending(s->rejects) && !ln_sink_pending(s->trace);
 }
 
+/* A reload goes on, turn by turn with all else. */
+static int carries_state(ln_server *s) {
+    s->carried = !s->carried && s->phase == LN_RUN_SERVING && ln_reload_is_due(s->reload);
+    if (s->carried) ln_reload_go_on(s->reload);
+    return s->carried;
+}
+
 static enum ln_wait act(ln_server *s) {
     if (s->timed_out) return LN_WAIT_END;
     if (s->job) {
@@ -242,11 +249,12 @@ static enum ln_wait act(ln_server *s) {
         return LN_WAIT_NOT;
     }
     if (s->phase == LN_RUN_SERVING && s->stopping) begin_drain(s);
+    if (carries_state(s)) return LN_WAIT_NOT;
     switch (s->phase) {
     case LN_RUN_SERVING:
         if (is_time_to_tick(s)) s->job = LN_JOB_TICK;
         else if (s->ready_first) serve(s);
-        else return LN_WAIT_EVENT;
+        else return ln_reload_is_due(s->reload) ? LN_WAIT_NOT : LN_WAIT_EVENT;
         break;
     case LN_RUN_DRAINING:
         if (s->ready_first) serve(s);
