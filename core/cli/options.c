@@ -130,6 +130,7 @@ static const struct {
     [LN_CLI_CHECK] = {"check", ":h", CHECK_OPTIONS, 1, SIZE_MAX, "a script to check"},
     [LN_CLI_EXPLAIN] = {"explain", ":h", EXPLAIN_OPTIONS, 0, 0, ""},
     [LN_CLI_PLOT] = {"plot", ":o:h", PLOT_OPTIONS, 0, 0, ""},
+    [LN_CLI_TEST] = {"test", "", OTHER_OPTIONS, 0, SIZE_MAX, ""},
     [LN_CLI_VERSION] = {"version", ":h", OTHER_OPTIONS, 0, 0, ""},
     [LN_CLI_HELP] = {"help", ":h", OTHER_OPTIONS, 0, 1, ""},
 };
@@ -353,6 +354,15 @@ static int take_option(ln_cli_options *o, enum ln_cli_command command, int code)
     }
 }
 
+/* Everything is the tool's to understand, but for --help. */
+static int tell_all(ln_cli_options *o, char **words, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (!strcmp(words[i], "--help") || !strcmp(words[i], "-h")) o->help = 1;
+        o->told[o->told_count++] = (lunette_param){.name = "word", .value = words[i]};
+    }
+    return 0;
+}
+
 /* ---- the whole ------------------------------------------------------------------------------------------------- */
 
 static int take_words(ln_cli_options *o, enum ln_cli_command command, char **words, size_t count) {
@@ -399,6 +409,7 @@ int ln_cli_options_parse(ln_cli_options *o, enum ln_cli_command command, int arg
         ln_cli_say("memory is short");
         return LN_EXIT_ERROR;
     }
+    if (command == LN_CLI_TEST) return tell_all(o, argv + 1, (size_t)argc - 1);
     opterr = 0;
     optind = 1;
     while ((code = getopt_long(argc, argv, COMMANDS[command].letters, COMMANDS[command].options, NULL)) != -1) {
