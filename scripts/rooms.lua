@@ -61,8 +61,12 @@ local modules = {
     "lunette.account", "lunette.driver", "lunette.ffi", "lunette.loader", "lunette.moment", "lunette.node",
     "lunette.plan", "lunette.trace", "lunette.value", "luassert", "say",
   },
+  ["lunette.explain"] = { -- reads a checked plan; opens an engine to see how it is laid out, and for one record
+    "lunette.driver", "lunette.ffi", "lunette.lower", "lunette.moment", "lunette.trace", "lunette.value",
+  },
   ["lunette.tools"] = { -- each is a command that works on files
-    "lunette.trace", "lunette.plot", "lunette.test", "busted.core", "busted.modules.cli", "busted.runner",
+    "lunette.trace", "lunette.plot", "lunette.explain", "lunette.loader", "lunette.test", "busted.core",
+    "busted.modules.cli", "busted.runner",
   },
 
   ["lunette.moment"] = {},

@@ -96,10 +96,28 @@ static const struct option CHECK_OPTIONS[] = {
 };
 
 /* Options of commands that are tools in Lua. */
-static const char *const TOLD[] = {"trace", "key", "window", "pipeline", "out", "lanes", "up", "title"};
-enum { TOLD_TRACE = OPTION_TOLD, TOLD_KEY, TOLD_WINDOW, TOLD_PIPELINE, TOLD_OUT, TOLD_LANES, TOLD_UP, TOLD_TITLE };
+static const char *const TOLD[] = {"trace", "key",   "window", "pipeline", "out",  "lanes",
+                                   "up",    "title", "at",     "record",   "json", "set"};
+enum {
+    TOLD_TRACE = OPTION_TOLD,
+    TOLD_KEY,
+    TOLD_WINDOW,
+    TOLD_PIPELINE,
+    TOLD_OUT,
+    TOLD_LANES,
+    TOLD_UP,
+    TOLD_TITLE,
+    TOLD_AT,
+    TOLD_RECORD,
+    TOLD_JSON,
+    TOLD_SET
+};
 
 static const struct option EXPLAIN_OPTIONS[] = {
+    {"at", required_argument, NULL, TOLD_AT},
+    {"record", required_argument, NULL, TOLD_RECORD},
+    {"json", no_argument, NULL, TOLD_JSON},
+    {"set", required_argument, NULL, TOLD_SET},
     {"trace", required_argument, NULL, TOLD_TRACE},
     {"key", required_argument, NULL, TOLD_KEY},
     {"window", required_argument, NULL, TOLD_WINDOW},
@@ -128,7 +146,7 @@ static const struct {
 } COMMANDS[LN_CLI_COMMANDS] = {
     [LN_CLI_RUN] = {"run", ":o:h", RUN_OPTIONS, 1, SIZE_MAX, "a script to run"},
     [LN_CLI_CHECK] = {"check", ":h", CHECK_OPTIONS, 1, SIZE_MAX, "a script to check"},
-    [LN_CLI_EXPLAIN] = {"explain", ":h", EXPLAIN_OPTIONS, 0, 0, ""},
+    [LN_CLI_EXPLAIN] = {"explain", ":h", EXPLAIN_OPTIONS, 0, 1, ""},
     [LN_CLI_PLOT] = {"plot", ":o:h", PLOT_OPTIONS, 0, 0, ""},
     [LN_CLI_TEST] = {"test", "", OTHER_OPTIONS, 0, SIZE_MAX, ""},
     [LN_CLI_VERSION] = {"version", ":h", OTHER_OPTIONS, 0, 0, ""},
@@ -328,7 +346,7 @@ static int take_server_option(ln_cli_options *o, int code) {
 static int take_option(ln_cli_options *o, enum ln_cli_command command, int code) {
     if (code == 'o' && command == LN_CLI_PLOT) code = TOLD_OUT;
     if (code >= OPTION_TOLD) {
-        o->told[o->told_count++] = (lunette_param){.name = TOLD[code - OPTION_TOLD], .value = optarg};
+        o->told[o->told_count++] = (lunette_param){.name = TOLD[code - OPTION_TOLD], .value = optarg ? optarg : ""};
         return 0;
     }
     switch (code) {
@@ -379,6 +397,8 @@ static int take_words(ln_cli_options *o, enum ln_cli_command command, char **wor
             int rc = check_address("run", words[i], LUNETTE_USE_SOURCE);
             if (rc) return rc;
             o->inputs[o->inputs_count++] = words[i];
+        } else if (command == LN_CLI_EXPLAIN) {
+            o->told[o->told_count++] = (lunette_param){.name = "word", .value = words[i]};
         } else {
             o->words[o->words_count++] = words[i];
         }
