@@ -308,7 +308,7 @@ end
 function App:clock_set(by_us) self.set_us = self.set_us + by_us end
 function App:unheard(by_us) self.unheard_us = self.unheard_us + by_us end
 
---- The watermark rises to that time, where it is not there yet. Until this has returned NEEDS_INPUT, it is called again.
+--- The watermark rises to that time, where it is not there yet. Until this has returned NEEDS_INPUT it is called again.
 function App:advance(watermark_us)
   if not self:go_on() then return DRAIN end
   return self:begin_round(advance, watermark_us) and NEEDS_INPUT or DRAIN
