@@ -13,6 +13,7 @@ extern "C" {
 #include "lunette_ffi.h"
 #include "lunette_state_ffi.h"
 #include "lunette_streams_ffi.h"
+#include "lunette_tools_ffi.h"
 #include "lunette_trace_ffi.h"
 
 /* ---- a Lua state for C hosts: liblunette ------------------------------------------------------------------------

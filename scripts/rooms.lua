@@ -57,11 +57,23 @@ local modules = {
   },
 
   ["lunette.plot"] = { "lunette.value", "lunette.trace" },
-  ["lunette.tools"] = { "lunette.trace", "lunette.plot" }, -- each is a command that works on files
+  ["lunette.test"] = { -- runs scripts as a host does
+    "lunette.account", "lunette.driver", "lunette.ffi", "lunette.loader", "lunette.moment", "lunette.node",
+    "lunette.plan", "lunette.trace", "lunette.value", "luassert", "say",
+  },
+  ["lunette.explain"] = { -- reads a checked plan; opens an engine to see how it is laid out, and for one record
+    "lunette.driver", "lunette.ffi", "lunette.lower", "lunette.moment", "lunette.trace", "lunette.value",
+  },
+  ["lunette.tools"] = { -- each is a command that works on files
+    "lunette.trace", "lunette.plot", "lunette.explain", "lunette.loader", "lunette.test", "busted.core",
+    "busted.modules.cli", "busted.runner",
+  },
 
+  ["lunette.moment"] = {},
+  ["lunette.account"] = { "lunette.ffi" },
   ["lunette.jit_report"] = {},
   ["lunette.host"] = {
-    "lunette.ffi", "lunette.value", "lunette.loader", "lunette.driver", "lunette.jit_report",
+    "lunette.account", "lunette.ffi", "lunette.value", "lunette.loader", "lunette.driver", "lunette.jit_report",
     "lunette.tools",
   },
 }

@@ -46,7 +46,8 @@ static int obey(enum ln_cli_command command, int argc, char **argv) {
         case LN_CLI_RUN: rc = ln_cli_run(&o); break;
         case LN_CLI_CHECK: rc = ln_cli_check(&o); break;
         case LN_CLI_EXPLAIN:
-        case LN_CLI_PLOT: rc = ln_cli_tool(command, &o); break;
+        case LN_CLI_PLOT:
+        case LN_CLI_TEST: rc = ln_cli_tool(command, &o); break;
         case LN_CLI_VERSION: rc = print_version(); break;
         default: rc = print_help(&o); break;
         }

@@ -96,10 +96,28 @@ static const struct option CHECK_OPTIONS[] = {
 };
 
 /* Options of commands that are tools in Lua. */
-static const char *const TOLD[] = {"trace", "key", "window", "pipeline", "out", "lanes", "up", "title"};
-enum { TOLD_TRACE = OPTION_TOLD, TOLD_KEY, TOLD_WINDOW, TOLD_PIPELINE, TOLD_OUT, TOLD_LANES, TOLD_UP, TOLD_TITLE };
+static const char *const TOLD[] = {"trace", "key",   "window", "pipeline", "out",  "lanes",
+                                   "up",    "title", "at",     "record",   "json", "set"};
+enum {
+    TOLD_TRACE = OPTION_TOLD,
+    TOLD_KEY,
+    TOLD_WINDOW,
+    TOLD_PIPELINE,
+    TOLD_OUT,
+    TOLD_LANES,
+    TOLD_UP,
+    TOLD_TITLE,
+    TOLD_AT,
+    TOLD_RECORD,
+    TOLD_JSON,
+    TOLD_SET
+};
 
 static const struct option EXPLAIN_OPTIONS[] = {
+    {"at", required_argument, NULL, TOLD_AT},
+    {"record", required_argument, NULL, TOLD_RECORD},
+    {"json", no_argument, NULL, TOLD_JSON},
+    {"set", required_argument, NULL, TOLD_SET},
     {"trace", required_argument, NULL, TOLD_TRACE},
     {"key", required_argument, NULL, TOLD_KEY},
     {"window", required_argument, NULL, TOLD_WINDOW},
@@ -128,8 +146,9 @@ static const struct {
 } COMMANDS[LN_CLI_COMMANDS] = {
     [LN_CLI_RUN] = {"run", ":o:h", RUN_OPTIONS, 1, SIZE_MAX, "a script to run"},
     [LN_CLI_CHECK] = {"check", ":h", CHECK_OPTIONS, 1, SIZE_MAX, "a script to check"},
-    [LN_CLI_EXPLAIN] = {"explain", ":h", EXPLAIN_OPTIONS, 0, 0, ""},
+    [LN_CLI_EXPLAIN] = {"explain", ":h", EXPLAIN_OPTIONS, 0, 1, ""},
     [LN_CLI_PLOT] = {"plot", ":o:h", PLOT_OPTIONS, 0, 0, ""},
+    [LN_CLI_TEST] = {"test", "", OTHER_OPTIONS, 0, SIZE_MAX, ""},
     [LN_CLI_VERSION] = {"version", ":h", OTHER_OPTIONS, 0, 0, ""},
     [LN_CLI_HELP] = {"help", ":h", OTHER_OPTIONS, 0, 1, ""},
 };
@@ -327,7 +346,7 @@ static int take_server_option(ln_cli_options *o, int code) {
 static int take_option(ln_cli_options *o, enum ln_cli_command command, int code) {
     if (code == 'o' && command == LN_CLI_PLOT) code = TOLD_OUT;
     if (code >= OPTION_TOLD) {
-        o->told[o->told_count++] = (lunette_param){.name = TOLD[code - OPTION_TOLD], .value = optarg};
+        o->told[o->told_count++] = (lunette_param){.name = TOLD[code - OPTION_TOLD], .value = optarg ? optarg : ""};
         return 0;
     }
     switch (code) {
@@ -353,6 +372,15 @@ static int take_option(ln_cli_options *o, enum ln_cli_command command, int code)
     }
 }
 
+/* Everything is the tool's to understand, but for --help. */
+static int tell_all(ln_cli_options *o, char **words, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (!strcmp(words[i], "--help") || !strcmp(words[i], "-h")) o->help = 1;
+        o->told[o->told_count++] = (lunette_param){.name = "word", .value = words[i]};
+    }
+    return 0;
+}
+
 /* ---- the whole ------------------------------------------------------------------------------------------------- */
 
 static int take_words(ln_cli_options *o, enum ln_cli_command command, char **words, size_t count) {
@@ -369,6 +397,8 @@ static int take_words(ln_cli_options *o, enum ln_cli_command command, char **wor
             int rc = check_address("run", words[i], LUNETTE_USE_SOURCE);
             if (rc) return rc;
             o->inputs[o->inputs_count++] = words[i];
+        } else if (command == LN_CLI_EXPLAIN) {
+            o->told[o->told_count++] = (lunette_param){.name = "word", .value = words[i]};
         } else {
             o->words[o->words_count++] = words[i];
         }
@@ -399,6 +429,7 @@ int ln_cli_options_parse(ln_cli_options *o, enum ln_cli_command command, int arg
         ln_cli_say("memory is short");
         return LN_EXIT_ERROR;
     }
+    if (command == LN_CLI_TEST) return tell_all(o, argv + 1, (size_t)argc - 1);
     opterr = 0;
     optind = 1;
     while ((code = getopt_long(argc, argv, COMMANDS[command].letters, COMMANDS[command].options, NULL)) != -1) {

@@ -10,6 +10,7 @@ enum ln_cli_command {
     LN_CLI_CHECK,
     LN_CLI_EXPLAIN,
     LN_CLI_PLOT,
+    LN_CLI_TEST,
     LN_CLI_VERSION,
     LN_CLI_HELP,
     LN_CLI_COMMANDS

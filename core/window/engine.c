@@ -330,6 +330,18 @@ void ln_engine_unheard(ln_engine *e, int64_t by_us) {
     if (e->plan.clock_column < 0) ln_watermark_unheard(&e->watermark, by_us);
 }
 
+int ln_engine_advance(ln_engine *e, int64_t watermark_us) {
+    if (e->failed) return LN_ECLOSED;
+    LN_ASSERT(e->phase == LN_PHASE_NONE);
+    if (e->plan.time_kind == LN_TIME_PROCESSING || watermark_us <= LN_PAST || watermark_us >= LN_FUTURE)
+        return LN_EINVALID;
+    if (watermark_us <= e->watermark.now_us) return LN_OK;
+    e->watermark.now_us = watermark_us;
+    if (e->tracing) ln_trace_tick(e);
+    begin_move(e, watermark_us, LN_PHASE_NONE);
+    return LN_OK;
+}
+
 int ln_engine_finish(ln_engine *e) {
     if (e->failed) return LN_ECLOSED;
     LN_ASSERT(e->phase == LN_PHASE_NONE);

@@ -221,6 +221,20 @@ void ln_engine_delete(ln_engine *e) {
     ln_mem_free(&mem, e, sizeof *e);
 }
 
+/* ---- what a plan costs -------------------------------------------------------------------------------------------- */
+
+void ln_engine_footprint(const ln_engine *e, ln_footprint *out) {
+    *out = (ln_footprint){
+        .key_bytes = (uint32_t)key_bytes(e),
+        .key_near_bytes = LN_KEY_NEAR,
+        .window_bytes = e->sliced ? (uint32_t)e->grid.row_bytes : e->cell_bytes,
+    };
+}
+
+uint32_t ln_engine_aggregate_bytes(const ln_engine *e, uint32_t i) {
+    return i < e->states.count ? e->states.part[i].ops->size : 0;
+}
+
 /* ---- windows of assigners ---------------------------------------------------------------------------------------- */
 
 int ln_engine_window(ln_engine *e, uint32_t row, double start, double stop) {

@@ -220,6 +220,12 @@ local function clock(engine, now_us) return lib.ln_engine_clock(engine, now_us) 
 local function close(engine, number) return lib.ln_engine_close(engine, number) end
 local function finish(engine) return lib.ln_engine_finish(engine) end
 
+-- Where time is the clock's there is nothing to move.
+local function advance(engine, watermark_us)
+  local code = lib.ln_engine_advance(engine, watermark_us)
+  return code == lib.LN_EINVALID and OK or code
+end
+
 -- Goes on with such a round; false where the output should be taken first.
 function App:go_round()
   while self.at_part <= #self.parts do
@@ -301,6 +307,12 @@ end
 --- The host's clock is set forward by so much; for so long no stream was read.
 function App:clock_set(by_us) self.set_us = self.set_us + by_us end
 function App:unheard(by_us) self.unheard_us = self.unheard_us + by_us end
+
+--- The watermark rises to that time, where it is not there yet. Until this has returned NEEDS_INPUT it is called again.
+function App:advance(watermark_us)
+  if not self:go_on() then return DRAIN end
+  return self:begin_round(advance, watermark_us) and NEEDS_INPUT or DRAIN
+end
 
 --- Completes every window: the input has ended.
 function App:finish()

@@ -23,6 +23,8 @@ function M.cursor() return cursor() end
 
 local int64, uint64 = ffi.typeof "int64_t", ffi.typeof "uint64_t"
 
+M.int64 = int64
+
 --- "int64", "uint64" or nil for a cdata that is a whole number of 64 bits.
 function M.whole_kind(x)
   if ffi.istype(int64, x) then return "int64" end

@@ -1,4 +1,5 @@
 --- What a C host calls: one set of pipelines for a Lua state, with plain numbers and texts in and out.
+local account = require "lunette.account"
 local driver = require "lunette.driver"
 local ffi = require "lunette.ffi"
 local jit_report = require "lunette.jit_report"
@@ -146,28 +147,10 @@ function M.notices() return app:notices() end
 
 local function count(n) return tonumber(n) end
 
-local function pipeline_stats(i)
-  local s = app:stats_of(i)
-  local rejected = {}
-  for reason = 0, lib.LN_REASONS - 1 do
-    rejected[ffi.string(lib.ln_reason_name(reason))] = count(s.rejected[reason])
-  end
-  return {
-    name = app.parts[i].name,
-    read = count(s.read), aggregated = count(s.aggregated), filtered = count(s.filtered), rejected = rejected,
-    panes = { early = count(s.panes[0]), on_time = count(s.panes[1]), late = count(s.panes[2]),
-      withdrawn = count(s.withdrawals) },
-    late_refusals = count(s.refusals_late), values_skipped = count(s.values_skipped),
-    distinct_over = count(s.distinct_over), distinct_refused = count(s.distinct_refused),
-    windows_open = count(s.windows), windows_opened = count(s.windows_opened), keys = count(s.keys),
-    state_bytes = count(s.state_bytes),
-  }
-end
-
 --- The account of every pipeline, as a line of JSON without its line end.
 function M.stats()
   local pipelines = value.array {}
-  for i = 1, #app.parts do pipelines[i] = pipeline_stats(i) end
+  for i = 1, #app.parts do pipelines[i] = account.of(app, i) end
   local aborted, not_compiled = jit_report.counts()
   local line = value.json { pipelines = pipelines, script_errors = app.script_errors, traces_aborted = aborted,
     not_compiled = not_compiled }

@@ -31,7 +31,8 @@ local function plain_trigger(t, unit)
   return out
 end
 
-local function facts(p)
+--- What a pipeline is, in plain values.
+function M.facts(p)
   local unit = p.time.unit
   local function number(us) return us and us ~= math.huge and words.number(us, unit) or nil end
   local w, mark = p.window, p.watermark
@@ -122,7 +123,7 @@ function M.begin(output, pipelines, options)
   line(output, "trace", { format = FORMAT, version = ffi.string(lib.ln_version()), limit = options.trace_bytes,
     keys = options.trace_keys and #options.trace_keys > 0 and value.array(options.trace_keys) or nil,
     clock = options.clock, several = #pipelines > 1 or nil })
-  for _, p in ipairs(pipelines) do line(output, "pipeline", facts(p)) end
+  for _, p in ipairs(pipelines) do line(output, "pipeline", M.facts(p)) end
 end
 
 return M
