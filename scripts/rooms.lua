@@ -59,10 +59,11 @@ local modules = {
   ["lunette.plot"] = { "lunette.value", "lunette.trace" },
   ["lunette.tools"] = { "lunette.trace", "lunette.plot" }, -- each is a command that works on files
 
+  ["lunette.look"] = { "lunette.ffi", "lunette.value", "lunette.trace" },
   ["lunette.jit_report"] = {},
   ["lunette.host"] = {
     "lunette.ffi", "lunette.value", "lunette.loader", "lunette.driver", "lunette.jit_report",
-    "lunette.tools",
+    "lunette.tools", "lunette.look",
   },
 }
 local free = { bit = true, jit = true, ["jit.util"] = true, ["jit.vmdef"] = true,
