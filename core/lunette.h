@@ -87,6 +87,9 @@ const char *lunette_problem(lunette *l, size_t i);
  * Each argument is an option of the program's command of that name. LUNETTE_OK with the exit status that the program
  * would have, or LUNETTE_FAILED. */
 int lunette_tool(lunette *l, const char *tool, const lunette_param *args, size_t count, int traceback, int *status);
+/* What the last tool left to be shown: "top" makes lines of two answers of a control socket. NULL where it left
+ * none. */
+const char *lunette_tool_text(lunette *l);
 
 /* Looks into what runs, between two calls: "windows" gives the open windows, sources and watermark of each pipeline as
  * a line of JSON, "why" says in words why a window has shown nothing yet. Arguments: pipeline, key, and for why window,

@@ -26,6 +26,7 @@ local libraries = {
   ["sodium.h"] = { "forward" },
   ["lmdb.h"] = { "ledger" },
   ["zlib.h"] = { "forward" },
+  ["ncurses.h"] = { "cli" },
 }
 
 -- Modules of lua/lunette/: what each may require beside its own parts. The first rows read a script and know no engine,
@@ -57,7 +58,7 @@ local modules = {
   },
 
   ["lunette.plot"] = { "lunette.value", "lunette.trace" },
-  ["lunette.tools"] = { "lunette.trace", "lunette.plot" }, -- each is a command that works on files
+  ["lunette.tools"] = { "lunette.trace", "lunette.plot", "lunette.value" }, -- each is a command that works on files
 
   ["lunette.look"] = { "lunette.ffi", "lunette.value", "lunette.trace" },
   ["lunette.jit_report"] = {},

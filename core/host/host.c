@@ -214,8 +214,9 @@ static int run_tool(lua_State *L) {
     push_host_function(L, "tool");
     lua_pushstring(L, q->function);
     push_args(L, q);
-    lua_call(L, 2, 1);
-    q->status = (int)luaL_checkinteger(L, -1);
+    lua_call(L, 2, 2);
+    q->status = (int)luaL_checkinteger(L, -2);
+    ln_state_keep(&q->l->state, L, LN_KEPT_TEXT); /* or nil, which is kept as none */
     return 0;
 }
 
@@ -227,6 +228,8 @@ int lunette_tool(lunette *l, const char *tool, const lunette_param *args, size_t
     *status = q.status;
     return code;
 }
+
+const char *lunette_tool_text(lunette *l) { return ln_state_text(&l->state, LN_KEPT_TEXT); }
 
 const char *lunette_problem(lunette *l, size_t i) {
     return i < INT32_MAX ? ln_state_item(&l->state, LN_KEPT_PROBLEMS, (int)i + 1) : NULL;
