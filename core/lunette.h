@@ -11,6 +11,7 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 #include "lunette_ffi.h"
+#include "lunette_look_ffi.h"
 #include "lunette_state_ffi.h"
 #include "lunette_streams_ffi.h"
 #include "lunette_tools_ffi.h"
@@ -87,6 +88,14 @@ const char *lunette_problem(lunette *l, size_t i);
  * Each argument is an option of the program's command of that name. LUNETTE_OK with the exit status that the program
  * would have, or LUNETTE_FAILED. */
 int lunette_tool(lunette *l, const char *tool, const lunette_param *args, size_t count, int traceback, int *status);
+/* What the last tool left to be shown: "top" makes lines of two answers of a control socket. NULL where it left
+ * none. */
+const char *lunette_tool_text(lunette *l);
+
+/* Looks into what runs, between two calls: "windows" gives the open windows, sources and watermark of each pipeline as
+ * a line of JSON, "why" says in words why a window has shown nothing yet. Arguments: pipeline, key, and for why window,
+ * for windows most. A view, NULL on failure, with lunette_error. */
+const char *lunette_look(lunette *l, const char *what, const lunette_param *args, size_t count);
 
 /* Where the script says that its panes go: an address, NULL where it says nothing; and where its records come from: the
  * i-th address, NULL after the last. All can be parsed by lunette_address_parse. */

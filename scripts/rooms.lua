@@ -26,6 +26,7 @@ local libraries = {
   ["sodium.h"] = { "forward" },
   ["lmdb.h"] = { "ledger" },
   ["zlib.h"] = { "forward" },
+  ["ncurses.h"] = { "cli" },
 }
 
 -- Modules of lua/lunette/: what each may require beside its own parts. The first rows read a script and know no engine,
@@ -65,8 +66,8 @@ local modules = {
     "lunette.driver", "lunette.ffi", "lunette.lower", "lunette.moment", "lunette.trace", "lunette.value",
   },
   ["lunette.tools"] = { -- each is a command that works on files
-    "lunette.trace", "lunette.plot", "lunette.explain", "lunette.loader", "lunette.test", "busted.core",
-    "busted.modules.cli", "busted.runner",
+    "lunette.trace", "lunette.plot", "lunette.explain", "lunette.loader", "lunette.test", "lunette.value",
+    "busted.core", "busted.modules.cli", "busted.runner",
   },
 
   ["lunette.moment"] = {},
@@ -74,8 +75,9 @@ local modules = {
   ["lunette.jit_report"] = {},
   ["lunette.host"] = {
     "lunette.account", "lunette.ffi", "lunette.value", "lunette.loader", "lunette.driver", "lunette.jit_report",
-    "lunette.tools",
+    "lunette.tools", "lunette.look",
   },
+  ["lunette.look"] = { "lunette.ffi", "lunette.value", "lunette.trace" },
 }
 local free = { bit = true, jit = true, ["jit.util"] = true, ["jit.vmdef"] = true,
   ["table.new"] = true, ["table.clear"] = true }

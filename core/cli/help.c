@@ -12,6 +12,7 @@ static const char *const TEXTS[LN_CLI_COMMANDS + 1] = {
         "  lunette explain --trace FILE   say why nothing has come out\n"
         "  lunette plot --trace FILE      draw what happened: records, windows, watermark, panes\n"
         "  lunette test [FILE...]         run specs of pipelines\n"
+        "  lunette top SOCKET             watch a running server\n"
         "  lunette version                print the version\n"
         "  lunette help [COMMAND]         the same as lunette COMMAND --help\n"
         "\n"
@@ -217,6 +218,23 @@ static const char *const TEXTS[LN_CLI_COMMANDS + 1] = {
         "  -h, --help            this text; `busted --help` has Busted's options, but for --lua all can be given\n"
         "\n"
         "Exit status: 0 all passed; 1 some did not, or Busted is missing; 2 a wrong command line.\n",
+    [LN_CLI_TOP] =
+        "lunette top [OPTION...] SOCKET\n"
+        "\n"
+        "Watches a running server through its control socket: records and panes a second, and of each pipeline the\n"
+        "watermark and how far it is behind the clock, keys, windows, late and rejected records, and the sources by\n"
+        "what they have promised. On a terminal it is drawn anew each second; into a pipe goes a report each second.\n"
+        "\n"
+        "  lunette top /run/lunette/spend.sock\n"
+        "  lunette top --interval 10s --count 6 /run/lunette/spend.sock > minute.txt\n"
+        "\n"
+        "  --interval DURATION   between two looks, from 100ms; default 1s\n"
+        "  --count NUMBER        of reports, where it is no terminal; otherwise they go on\n"
+        "  -h, --help            this text\n"
+        "\n"
+        "Keys: q quits, space pauses and goes on, tab shows the sources of the next pipeline.\n"
+        "\n"
+        "Exit status: 0; 1 the server does not answer; 2 a wrong command line.\n",
 
     [LN_CLI_VERSION] =
         "lunette version\n"

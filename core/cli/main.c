@@ -4,6 +4,7 @@
 #include "cli/options.h"
 #include "cli/run.h"
 #include "cli/tool.h"
+#include "cli/top.h"
 #include "cli/words.h"
 
 #include <errno.h>
@@ -48,6 +49,7 @@ static int obey(enum ln_cli_command command, int argc, char **argv) {
         case LN_CLI_EXPLAIN:
         case LN_CLI_PLOT:
         case LN_CLI_TEST: rc = ln_cli_tool(command, &o); break;
+        case LN_CLI_TOP: rc = ln_cli_top(&o); break;
         case LN_CLI_VERSION: rc = print_version(); break;
         default: rc = print_help(&o); break;
         }

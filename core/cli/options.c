@@ -47,6 +47,8 @@ enum option_code {
     OPTION_USERS_FILE,
     OPTION_SINK_KEY_FILE,
     OPTION_SINK_USER_FILE,
+    OPTION_INTERVAL,
+    OPTION_COUNT,
     OPTION_HELP,
     OPTION_TOLD /* and those above: told by their name to the tool that is the command, from TOLD */
 };
@@ -135,6 +137,14 @@ static const struct option PLOT_OPTIONS[] = {
     {"help", no_argument, NULL, OPTION_HELP},       {NULL, 0, NULL, 0},
 };
 
+static const struct option TOP_OPTIONS[] = {
+    {"interval", required_argument, NULL, OPTION_INTERVAL},
+    {"count", required_argument, NULL, OPTION_COUNT},
+    {"traceback", no_argument, NULL, OPTION_TRACEBACK},
+    {"help", no_argument, NULL, OPTION_HELP},
+    {NULL, 0, NULL, 0},
+};
+
 static const struct option OTHER_OPTIONS[] = {{"help", no_argument, NULL, OPTION_HELP}, {NULL, 0, NULL, 0}};
 
 static const struct {
@@ -149,6 +159,7 @@ static const struct {
     [LN_CLI_EXPLAIN] = {"explain", ":h", EXPLAIN_OPTIONS, 0, 1, ""},
     [LN_CLI_PLOT] = {"plot", ":o:h", PLOT_OPTIONS, 0, 0, ""},
     [LN_CLI_TEST] = {"test", "", OTHER_OPTIONS, 0, SIZE_MAX, ""},
+    [LN_CLI_TOP] = {"top", ":h", TOP_OPTIONS, 1, 1, "the control socket of a server"},
     [LN_CLI_VERSION] = {"version", ":h", OTHER_OPTIONS, 0, 0, ""},
     [LN_CLI_HELP] = {"help", ":h", OTHER_OPTIONS, 0, 1, ""},
 };
@@ -287,6 +298,13 @@ static int parse_duration(const char *option, const char *text, int64_t *us) {
     return LN_EXIT_USAGE;
 }
 
+static int parse_interval(const char *text, int64_t *us) {
+    int rc = parse_duration("interval", text, us);
+    if (rc || *us >= 100000) return rc;
+    ln_cli_say("--interval %s: write at least 100ms", text);
+    return LN_EXIT_USAGE;
+}
+
 static int parse_count(const char *option, const char *text, uint32_t *count) {
     uint64_t n = 0;
     int rc = parse_number(option, text, 1000000, &n);
@@ -361,6 +379,8 @@ static int take_option(ln_cli_options *o, enum ln_cli_command command, int code)
     case OPTION_OUT_FORMAT: return parse_format("out-format", optarg, 0, &o->out_format);
     case OPTION_CLOCK: o->clock = optarg; return 0;
     case OPTION_SET: return parse_param(o, optarg);
+    case OPTION_INTERVAL: return parse_interval(optarg, &o->interval_us);
+    case OPTION_COUNT: return parse_number("count", optarg, UINT32_MAX, &o->count);
     case OPTION_STATS: o->stats = 1; return 0;
     case OPTION_JIT_REPORT: o->jit_report = 1; return 0;
     case OPTION_PROGRESS: o->progress = LN_YES; return 0;
@@ -419,7 +439,8 @@ int ln_cli_options_parse(ln_cli_options *o, enum ln_cli_command command, int arg
                           .queue_bytes = 1 << 20,
                           .message_bytes = 16 << 20,
                           .receive_bytes = 256 << 20,
-                          .trace_bytes = 64 << 20};
+                          .trace_bytes = 64 << 20,
+                          .interval_us = S};
     o->params = calloc(most, sizeof *o->params);
     o->words = calloc(most, sizeof *o->words);
     o->inputs = calloc(most, sizeof *o->inputs);

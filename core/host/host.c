@@ -196,11 +196,8 @@ int lunette_open(lunette *l, const char *script, const lunette_options *options)
     return load(l, "open", script, options);
 }
 
-/* The list of arguments as the tool gets it: { name, value } each, in order. */
-static int run_tool(lua_State *L) {
-    request *q = lua_touserdata(L, 1);
-    push_host_function(L, "tool");
-    lua_pushstring(L, q->function);
+/* A list of arguments: { name, value } each, in order. */
+static void push_args(lua_State *L, const request *q) {
     lua_createtable(L, (int)q->args_count, 0);
     for (size_t i = 0; i < q->args_count; i++) {
         lua_createtable(L, 2, 0);
@@ -210,8 +207,16 @@ static int run_tool(lua_State *L) {
         lua_rawseti(L, -2, 2);
         lua_rawseti(L, -2, (int)i + 1);
     }
-    lua_call(L, 2, 1);
-    q->status = (int)luaL_checkinteger(L, -1);
+}
+
+static int run_tool(lua_State *L) {
+    request *q = lua_touserdata(L, 1);
+    push_host_function(L, "tool");
+    lua_pushstring(L, q->function);
+    push_args(L, q);
+    lua_call(L, 2, 2);
+    q->status = (int)luaL_checkinteger(L, -2);
+    ln_state_keep(&q->l->state, L, LN_KEPT_TEXT); /* or nil, which is kept as none */
     return 0;
 }
 
@@ -223,6 +228,8 @@ int lunette_tool(lunette *l, const char *tool, const lunette_param *args, size_t
     *status = q.status;
     return code;
 }
+
+const char *lunette_tool_text(lunette *l) { return ln_state_text(&l->state, LN_KEPT_TEXT); }
 
 const char *lunette_problem(lunette *l, size_t i) {
     return i < INT32_MAX ? ln_state_item(&l->state, LN_KEPT_PROBLEMS, (int)i + 1) : NULL;
@@ -327,6 +334,25 @@ static int read_text(lua_State *L) {
 static const char *text_of(lunette *l, const char *function) {
     request q = {.l = l, .function = function};
     return run_request(&q, read_text) == LUNETTE_OK ? ln_state_text(&l->state, LN_KEPT_TEXT) : NULL;
+}
+
+static int look(lua_State *L) {
+    request *q = lua_touserdata(L, 1);
+    push_host_function(L, "look");
+    lua_pushstring(L, q->function);
+    push_args(L, q);
+    lua_call(L, 2, 2);
+    if (!lua_toboolean(L, -2)) return lua_error(L); /* the reason is on top */
+    lua_pop(L, 1);
+    luaL_checkstring(L, -1);
+    ln_state_keep(&q->l->state, L, LN_KEPT_TEXT);
+    return 0;
+}
+
+const char *lunette_look(lunette *l, const char *what, const lunette_param *args, size_t count) {
+    request q = {.l = l, .function = what, .args = args, .args_count = count};
+    if (!l->reader) return (void)refuse(l, NO_SCRIPT), NULL;
+    return run_request(&q, look) == LUNETTE_OK ? ln_state_text(&l->state, LN_KEPT_TEXT) : NULL;
 }
 
 const char *lunette_stats(lunette *l) { return text_of(l, "stats"); }

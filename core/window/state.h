@@ -96,7 +96,6 @@ typedef struct ln_tracing {
     } * idled; /* sources that became idle, in order, by the row at which they did */
     size_t idled_count, idled_cap, idled_told;
     const ln_source *holder; /* who holds W, as far as it has been told */
-    uint64_t cut;            /* how often memory was too short for an entry of these lists */
 } ln_tracing;
 
 struct ln_engine {

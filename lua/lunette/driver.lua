@@ -79,6 +79,7 @@ local function new_part(app, p, options, first)
   if options.traced and lib.ln_engine_trace(part.engine) ~= OK then error("out of memory for a trace", 0) end
   part.name, part.staged = p.name, #part.folds > 0 or p.emit ~= nil
   part.ticks = p.time.unit == "tick"
+  part.pipeline, part.facts = p, trace.facts(p)
   part.unit = p.time.unit or "ms"
   if options.traced and part.staged then
     part.emitted = trace.emitted(app.output, options.show_name and p.name, options.trace_keys)

@@ -81,6 +81,20 @@ function M.open(path, params, options)
   return true, ffi.address(app.reader), ffi.address(app.output), texts
 end
 
+local LOOKS = {
+  windows = function(look, args) return value.json(look.windows(app, args)) end,
+  why = function(look, args) return look.why(app, args) end,
+}
+
+--- Looks into what runs: "windows" gives JSON, "why" words.
+-- @return a text; or nil and what is wrong with what was asked
+function M.look(what, args)
+  local o = {}
+  for _, arg in ipairs(args) do o[arg[1]] = arg[2] end
+  if not LOOKS[what] then return nil, what .. ": there is windows and why" end
+  return LOOKS[what](require "lunette.look", o)
+end
+
 local TOOLS = "lunette.tools"
 
 --- Runs a tool: a module that takes a list of { name, value } and returns an exit status.

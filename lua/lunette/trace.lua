@@ -31,7 +31,7 @@ local function plain_trigger(t, unit)
   return out
 end
 
---- What a pipeline is, in plain values.
+--- What a checked pipeline is, in plain values; times are in its unit.
 function M.facts(p)
   local unit = p.time.unit
   local function number(us) return us and us ~= math.huge and words.number(us, unit) or nil end
@@ -52,8 +52,8 @@ function M.facts(p)
   }
 end
 
--- The keys that the text of a --trace-key may mean: the text itself and, where it is JSON, the value.
-local function meanings(text)
+--- The keys that a text on the command line may mean, packed: the text itself and, where it is JSON, the value.
+function M.meanings(text)
   local out = { value.pack(text) }
   local parsed = value.from_json(text)
   if parsed ~= nil then
@@ -68,7 +68,7 @@ local function wanted_keys(texts)
   if not texts or #texts == 0 then return nil end
   local wanted = {}
   for _, text in ipairs(texts) do
-    for _, packed in ipairs(meanings(text)) do wanted[packed] = true end
+    for _, packed in ipairs(M.meanings(text)) do wanted[packed] = true end
   end
   return wanted
 end
@@ -114,7 +114,7 @@ end
 function M.begin(output, pipelines, options)
   lib.ln_output_want_trace(output, options.trace_bytes)
   for _, text in ipairs(options.trace_keys or {}) do
-    for _, packed in ipairs(meanings(text)) do
+    for _, packed in ipairs(M.meanings(text)) do
       if lib.ln_output_trace_key(output, packed, #packed) ~= lib.LN_OK then
         error("--trace-key: more keys than a trace can be narrowed to: name 32 at most", 0)
       end

@@ -1,62 +1,17 @@
 --- Why has nothing come out? Answers from a trace for one key, and one of its windows where one is named: the first
 -- line is the answer, the rest is what it rests on.
 local pending = require "lunette.trace.pending"
+local reports = require "lunette.trace.report"
 local stories = require "lunette.trace.story"
-local words = require "lunette.trace.words"
 
 local huge = math.huge
 local LIST_MAX = 12 -- of windows, records and keys listed
 
 local M = {}
 
--- ---- small words
-
-local Report = {}
-Report.__index = Report
-
-function Report:line(text, ...) self[#self + 1] = select("#", ...) > 0 and text:format(...) or text end
-function Report:title(text) self[#self + 1] = "" self[#self + 1] = text end
-
-local function times(n, one, many) return ("%.0f %s"):format(n, n == 1 and one or many or one .. "s") end
-
-local function bound(x) return (x == huge or x == -huge) and (x < 0 and "-inf" or "inf") or words.plain(x) end
-local function bounds(start, stop) return ("[%s, %s)"):format(bound(start), bound(stop)) end
-
-function Report:moment(number)
-  if number == huge then return "the end" elseif number == -huge then return "none yet" end
-  return words.moment(number, self.unit)
-end
-
--- A length in the pipeline's unit.
-function Report:length(number) return words.duration(words.us(number, self.unit), self.unit) end
-
-function Report:clock(number)
-  return words.date(number, self.unit) or self:moment(number)
-end
-
--- " of KEY", where the pipeline has keys.
-function Report:of(key) return self.keyed and " of " .. key or "" end
-
-function Report:at(place)
-  local out = place.record and ("record %.0f"):format(place.record)
-    or place.watermark == huge and "the end of the input" or "a move of the clock"
-  if place.clock > -huge then out = out .. " (clock " .. self:clock(place.clock) .. ")" end
-  return out
-end
+local times, bound, bounds = reports.times, reports.bound, reports.bounds
 
 -- ---- which window
-
--- A start as a person writes it: a number in the unit, or a moment in UTC; nil where it is neither.
-local function read_start(text, unit)
-  local number = tonumber(text)
-  if number then return number end
-  local y, mo, d, h, mi, s, rest = text:match "^(%d%d%d%d)%-(%d%d)%-(%d%d)[T ](%d%d):(%d%d):?(%d*)(%.?%d*)Z?$"
-  if not y or unit == "tick" then return nil end
-  local days = os.time { year = y, month = mo, day = d, hour = 12 } -- in local time: only what differs counts
-  days = math.floor((days - os.time { year = 1970, month = 1, day = 1, hour = 12 }) / 86400 + 0.5)
-  local seconds = days * 86400 + h * 3600 + mi * 60 + (tonumber(s) or 0) + (tonumber(rest) or 0)
-  return words.number(math.floor(seconds * 1e6 + 0.5), unit)
-end
 
 -- Records of a window, with those of the windows that have become part of it.
 local function records_of(w)
@@ -378,10 +333,10 @@ end
 function M.lines(options)
   local story = stories.read(options.trace, options)
   local unit, start = story.facts.unit, nil
-  local report = setmetatable({ unit = unit, silent = silence_of(story), keyed = story.facts.key ~= nil }, Report)
+  local report = reports.new(story.facts, silence_of(story))
   if not options.key and report.keyed then return nil, "--key KEY is missing: of which key is it asked?" end
   if options.window then
-    start = read_start(options.window, unit)
+    start = reports.read_start(options.window, unit)
     if not start then
       return nil, ("--window %s: write the window's start as a number in the pipeline's unit, which is %s"):format(
         options.window, unit)

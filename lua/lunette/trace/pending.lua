@@ -7,7 +7,7 @@ local M = {}
 --- The source that holds the watermark; nil where input is one source, or none does.
 function M.holder(story)
   local move = story.moves[#story.moves]
-  return move and move.source
+  return story.holder or move and move.source
 end
 
 local function new_of(w) return w.at_end or w.new end
