@@ -58,7 +58,7 @@ static int open_socket(top *t) {
     struct sockaddr_un a = {.sun_family = AF_UNIX};
     if (t->fd >= 0) return 0;
     if (strlen(t->path) >= sizeof a.sun_path) return fail(t, "the path of a socket is shorter");
-    strcpy(a.sun_path, t->path);
+    memcpy(a.sun_path, t->path, strlen(t->path) + 1);
     t->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (t->fd < 0 || connect(t->fd, (struct sockaddr *)&a, sizeof a)) return fail(t, strerror(errno));
     return 0;

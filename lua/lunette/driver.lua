@@ -7,7 +7,6 @@ local question = require "lunette.question"
 local record = require "lunette.record"
 local rows = require "lunette.rows"
 local value = require "lunette.value"
-local trace = require "lunette.trace"
 
 local lib = ffi.lib
 local DONE, MORE = lib.LN_STEP_DONE, lib.LN_STEP_MORE
@@ -79,10 +78,10 @@ local function new_part(app, p, options, first)
   if options.traced and lib.ln_engine_trace(part.engine) ~= OK then error("out of memory for a trace", 0) end
   part.name, part.staged = p.name, #part.folds > 0 or p.emit ~= nil
   part.ticks = p.time.unit == "tick"
-  part.pipeline, part.facts = p, trace.facts(p)
+  part.pipeline = p
   part.unit = p.time.unit or "ms"
   if options.traced and part.staged then
-    part.emitted = trace.emitted(app.output, options.show_name and p.name, options.trace_keys)
+    part.emitted = require("lunette.trace").emitted(app.output, options.show_name and p.name, options.trace_keys)
   end
   for _, a in ipairs(p.aggregates) do part.refuses = part.refuses or a.refuse end
   part.passes = rows.passes(p, context, part.computed)
@@ -168,7 +167,7 @@ function M.open(pipelines, options)
   for _, p in ipairs(pipelines) do lower.columns(p, app.reader, app.view, options.clock) end
   local first = lib.ln_reader_columns(app.reader)
   local traced = (options.trace_bytes or 0) > 0
-  if traced then trace.begin(app.output, pipelines, options) end
+  if traced then require("lunette.trace").begin(app.output, pipelines, options) end
   local slices = options.slices
   if traced then slices = false end -- each window is seen
   for i, p in ipairs(pipelines) do

@@ -151,7 +151,8 @@ end
 local function story_of(app, i)
   local part = app.parts[i]
   local s = app:stats_of(i)
-  local story = { facts = part.facts, moves = {}, clock = time(lib.ln_engine_clock_us(part.engine), part.unit),
+  local story = { facts = trace.facts(part.pipeline), moves = {},
+    clock = time(lib.ln_engine_clock_us(part.engine), part.unit),
     stood = time(s.watermark_us, part.unit), sources = sources_of(part), read = tonumber(s.read),
     late = tonumber(s.rejected[lib.LN_REASON_LATE]), refusals = tonumber(s.refusals_late), keys = tonumber(s.keys) }
   for _, source in ipairs(story.sources) do

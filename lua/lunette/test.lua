@@ -93,6 +93,7 @@ local function load(script, options, from)
   if problems then fail(table.concat(problems, "\n"), from) end
   local ok, opened = pcall(run.open, pipelines, addresses, options)
   if not ok then fail(opened, from) end
+  opened.find = function(path) return find(path, from.folder) end
   return opened
 end
 

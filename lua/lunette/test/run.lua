@@ -100,9 +100,11 @@ function Run:add(...)
   return self
 end
 
---- Adds all records of a file, JSON lines or msgpack, at one moment of the clock.
+--- Adds all records of a file (beside the spec, or else from where the tests are run), JSON lines or msgpack, at one
+-- moment of the clock.
 function Run:add_file(path)
   check_open(self, 2)
+  path = self.find and self.find(path) or path
   local file, message = io.open(path, "rb")
   if not file then error(message, 2) end
   local reader = self.app.reader
