@@ -50,8 +50,8 @@ function M.open(pipeline, options)
   local pipelines, message, problems = opening.load(pipeline, options.params, node.caller())
   if not pipelines then return nil, message, problems end
   local ok, app = pcall(driver.open, pipelines, {
-    out_format = options.format == "json" and lib.LN_FORMAT_JSON or lib.LN_FORMAT_MSGPACK, rejects = options.rejects, clock = options.clock_field,
-    rows_max = ROWS, seed = options.seed,
+    out_format = options.format == "json" and lib.LN_FORMAT_JSON or lib.LN_FORMAT_MSGPACK,
+    rejects = options.rejects, clock = options.clock_field, rows_max = ROWS, seed = options.seed,
   })
   if not ok then return opening.refused { tostring(app) } end
   local made, input = pcall(inputs.new, app, opening.limits(pipelines), options.input_bytes or INPUT_BYTES)
@@ -83,9 +83,10 @@ local function takes_input(self)
 end
 
 local FULL = "the engine is full: step it, then push again"
+local TOO_MANY = "these are more bytes than options.input_bytes: push them in pieces"
 
---- Gives the engine bytes of a stream of records, split anywhere: msgpack or JSON lines, whichever the first byte shows.
--- They are copied. Since 0.1.
+--- Gives the engine bytes of a stream of records, split anywhere: msgpack or JSON lines, whichever the first byte
+-- shows. They are copied. Since 0.1.
 ---@param bytes string|ffi.cdata* a string, or an address with a length
 ---@param len? integer of what an address points to
 ---@return true? ok nil where they were not taken
@@ -100,8 +101,7 @@ function Engine:push(bytes, len)
   local ok, message = takes_input(self)
   if not ok then return nil, message end
   if self.input:push(bytes, len) then return true end
-  if len > self.input.bytes_max then return nil, "these are more bytes than options.input_bytes: push them in pieces" end
-  return nil, FULL
+  return nil, len > self.input.bytes_max and TOO_MANY or FULL
 end
 
 --- Gives the engine one record or several, as tables. They are copied. What a record holds may be texts, numbers,
@@ -336,7 +336,8 @@ function Engine:stats()
   return { pipelines = pipelines, script_errors = app.script_errors, input_bytes = self.input:waiting() }
 end
 
---- What a person should know of, each once: errors in a script's functions, limits that were met. One line each. Since 0.1.
+--- What a person should know of, each once and on one line: errors in a script's functions, limits that were met.
+-- Since 0.1.
 ---@return string[] lines empty where there is nothing new
 function Engine:notices()
   usable(self, "notices")

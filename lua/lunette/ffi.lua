@@ -22,7 +22,7 @@ local function load()
   local path = find()
   local ok, lib = pcall(ffi.load, path)
   if ok then return lib end
-  error(("Lunette's library can't be loaded: %s: install liblunette-core.so where package.cpath or the system looks, or "
+  error(("Lunette's library can't be loaded: %s: put liblunette-core.so where package.cpath or the system looks, or "
     .. "name it by the environment variable LUNETTE_CORE"):format(lib), 0)
 end
 
