@@ -37,8 +37,9 @@ local modules = {
   ["lunette.trigger"] = { "lunette.node" },
   ["lunette.aggregate"] = { "lunette.node" },
   ["lunette.plan"] = { "lunette.node" },
-  ["lunette"] = { -- lunette.record only where a script copies a record, which takes a run
+  ["lunette"] = { -- the last two only where they are used, which takes the engine
     "lunette.node", "lunette.window", "lunette.trigger", "lunette.aggregate", "lunette.plan", "lunette.record",
+    "lunette.engine",
   },
   ["lunette.loader"] = { "lunette", "lunette.node", "lunette.plan" },
 
@@ -72,6 +73,11 @@ local modules = {
 
   ["lunette.moment"] = {},
   ["lunette.account"] = { "lunette.ffi" },
+  ["lunette.engine"] = {
+    "lunette.ffi", "lunette.value", "lunette.node", "lunette.plan", "lunette.loader", "lunette.driver",
+    "lunette.account",
+  },
+
   ["lunette.jit_report"] = {},
   ["lunette.host"] = {
     "lunette.account", "lunette.ffi", "lunette.value", "lunette.loader", "lunette.driver", "lunette.jit_report",

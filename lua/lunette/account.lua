@@ -7,10 +7,26 @@ local M = {}
 
 local function count(n) return tonumber(n) end
 
+---@class lunette.Account
+---@field name string
+---@field read integer records; they are aggregated, filtered or rejected
+---@field aggregated integer
+---@field filtered integer
+---@field rejected table<string, integer> by reason
+---@field panes { early: integer, on_time: integer, late: integer, withdrawn: integer }
+---@field late_refusals integer windows that refused a record which another window took
+---@field values_skipped integer values that an aggregate could not take
+---@field distinct_over integer windows whose exact distinct became an estimate
+---@field distinct_refused integer the same, and null instead
+---@field windows_open integer
+---@field windows_opened integer
+---@field keys integer
+---@field state_bytes integer
+
 --- The account of pipeline `i` of an application of the driver, as `--stats` prints it.
 ---@param app table
 ---@param i integer
----@return table
+---@return lunette.Account
 function M.of(app, i)
   local s = app:stats_of(i)
   local rejected = {}

@@ -16,13 +16,13 @@ local OUTPUT_MAX = 65536 -- bytes of panes after which the host should take them
 local LINE_MAX = 500 -- bytes of such a message
 local NOTICES_MAX = 100 -- distinct messages of script errors that are told
 
---- What `pump` and `finish` return. Since 0.1.
-local NEEDS_INPUT, DRAIN, BROKEN_INPUT = 0, 1, 2
+--- What `pump` and `finish` return; MORE only `feed_one`. Since 0.1.
+local NEEDS_INPUT, DRAIN, BROKEN_INPUT, MORE_INPUT = 0, 1, 2, 3
 
 local App = {}
 App.__index = App
 
-local M = { NEEDS_INPUT = NEEDS_INPUT, DRAIN = DRAIN, BROKEN_INPUT = BROKEN_INPUT }
+local M = { NEEDS_INPUT = NEEDS_INPUT, DRAIN = DRAIN, BROKEN_INPUT = BROKEN_INPUT, MORE_INPUT = MORE_INPUT }
 
 -- ---- errors of scripts
 
@@ -133,7 +133,7 @@ local function step(app, part, till)
     end
     if status == DONE then return true end
     if status ~= MORE then raise(part) end
-    if not part.staged or part.step or lib.ln_output_size(app.output) > OUTPUT_MAX then return false end
+    if not part.staged or part.step or app.short or lib.ln_output_size(app.output) > OUTPUT_MAX then return false end
   end
 end
 
@@ -158,6 +158,7 @@ function M.open(pipelines, options)
     round = nil,
     finishing = false,
     streams = {}, streams_opened = 0,
+    short = false, -- whether steps are short, which takes more of them: for a host that looks at a clock in between
     set_us = 0, unheard_us = 0, -- of the clock, not yet told to the engines
     script_errors = 0, told = {}, told_count = 0, news = {},
   }, App)
@@ -256,14 +257,20 @@ function App:go_on()
   return lib.ln_output_size(self.output) <= OUTPUT_MAX
 end
 
+--- Goes on with what is under way, and takes one batch that a reader holds.
+function App:feed_one(reader, now_us)
+  if not self:go_on() then return DRAIN end
+  if lib.ln_reader_next(reader, self.batches) ~= OK then return BROKEN_INPUT end
+  if self.batches[0].rows == 0 then return NEEDS_INPUT end
+  self:take_batch(reader, now_us)
+  return MORE_INPUT
+end
+
 -- Works on what a reader holds.
 function App:feed(reader, now_us)
-  while true do
-    if not self:go_on() then return DRAIN end
-    if lib.ln_reader_next(reader, self.batches) ~= OK then return BROKEN_INPUT end
-    if self.batches[0].rows == 0 then return NEEDS_INPUT end
-    self:take_batch(reader, now_us)
-  end
+  local status
+  repeat status = self:feed_one(reader, now_us) until status ~= MORE_INPUT
+  return status
 end
 
 --- Works on what the reader holds. `now_us` is the host's clock, in microseconds; when the reader is empty it moves.
@@ -271,14 +278,18 @@ function App:pump(now_us)
   local ticked = self.round ~= nil
   local status = self:feed(self.reader, now_us)
   if status ~= NEEDS_INPUT or ticked then return status end
-  return self:begin_round(clock, now_us) and NEEDS_INPUT or DRAIN
+  return self:tick(now_us) and NEEDS_INPUT or DRAIN
 end
 
+--- Moves the clock, where nothing is under way; false where the output should be taken first.
+function App:tick(now_us) return self:begin_round(clock, now_us) end
+
 --- Opens a stream beside others: its number, and its reader. Of one that is made of whole messages, such as datagrams,
--- what is broken in a message is a malformed record and no more.
-function App:open_stream(messages)
+-- what is broken in a message is a malformed record and no more. `source` is the number by which the watermark tells it
+-- apart; default its own.
+function App:open_stream(messages, source)
   local number = self.streams_opened + 1
-  local reader = ffi.owned(lib.ln_reader_beside(self.reader, number), lib.ln_reader_delete)
+  local reader = ffi.owned(lib.ln_reader_beside(self.reader, source or number), lib.ln_reader_delete)
   self.streams[number], self.streams_opened = { reader = reader, messages = messages }, number
   return number, reader
 end
