@@ -13,13 +13,15 @@ local rooms = {
   ledger = { "base" },
   -- Else what any C host can use.
   server = { "forward", "base/mem.h", "base/time.h", "base/test.h", "base/test_random.h" },
-  cli = { "server" },
+  convert = {}, -- what any C host can use
+  cli = { "server", "convert" },
 }
 
 -- Headers of other projects, and the rooms that may know them. Those not named here (the C library's) are free.
 local libraries = {
   ["lua.h"] = { "host" }, ["lauxlib.h"] = { "host" }, ["lualib.h"] = { "host" }, ["luajit.h"] = { "host" },
   ["ev.h"] = { "server" },
+  ["csv.h"] = { "convert" },
   ["simdjson.h"] = { "ingest" },
   ["xxhash.h"] = { "base", "ingest", "window" },
   ["msgpack.h"] = { "base", "ingest", "egress", "forward" },

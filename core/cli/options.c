@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "cli/options.h"
 
+#include "cli/known.h"
 #include "cli/values.h"
 #include "cli/words.h"
 #include "server/log.h"
@@ -13,167 +14,17 @@
 
 static const int64_t S = 1000000;
 
-enum option_code {
-    OPTION_IN = 256,
-    OPTION_OUT,
-    OPTION_REJECTS,
-    OPTION_TRACE,
-    OPTION_TRACE_KEY,
-    OPTION_TRACE_LIMIT,
-    OPTION_IN_FORMAT,
-    OPTION_OUT_FORMAT,
-    OPTION_CLOCK,
-    OPTION_SET,
-    OPTION_STATS,
-    OPTION_JIT_REPORT,
-    OPTION_PROGRESS,
-    OPTION_NO_PROGRESS,
-    OPTION_TRACEBACK,
-    OPTION_INSECURE,
-    OPTION_FLUSH_ON_EXIT,
-    OPTION_LOG_LEVEL,
-    OPTION_LOG_FORMAT,
-    OPTION_CONNECTIONS,
-    OPTION_CONNECTIONS_PER_HOST,
-    OPTION_RECORD_TIMEOUT,
-    OPTION_IDLE_TIMEOUT,
-    OPTION_DRAIN_TIMEOUT,
-    OPTION_QUEUE_BYTES,
-    OPTION_MESSAGE_BYTES,
-    OPTION_RECEIVE_BYTES,
-    OPTION_ACK_TIMEOUT,
-    OPTION_SHARED_KEY_FILE,
-    OPTION_USERS_FILE,
-    OPTION_SINK_KEY_FILE,
-    OPTION_SINK_USER_FILE,
-    OPTION_INTERVAL,
-    OPTION_COUNT,
-    OPTION_HELP,
-    OPTION_TOLD /* and those above: told by their name to the tool that is the command, from TOLD */
-};
-
-static const struct option RUN_OPTIONS[] = {
-    {"in", required_argument, NULL, OPTION_IN},
-    {"out", required_argument, NULL, OPTION_OUT},
-    {"rejects", required_argument, NULL, OPTION_REJECTS},
-    {"trace", required_argument, NULL, OPTION_TRACE},
-    {"trace-key", required_argument, NULL, OPTION_TRACE_KEY},
-    {"trace-limit", required_argument, NULL, OPTION_TRACE_LIMIT},
-    {"in-format", required_argument, NULL, OPTION_IN_FORMAT},
-    {"out-format", required_argument, NULL, OPTION_OUT_FORMAT},
-    {"clock", required_argument, NULL, OPTION_CLOCK},
-    {"set", required_argument, NULL, OPTION_SET},
-    {"stats", no_argument, NULL, OPTION_STATS},
-    {"jit-report", no_argument, NULL, OPTION_JIT_REPORT},
-    {"progress", no_argument, NULL, OPTION_PROGRESS},
-    {"no-progress", no_argument, NULL, OPTION_NO_PROGRESS},
-    {"insecure", no_argument, NULL, OPTION_INSECURE},
-    {"flush-on-exit", no_argument, NULL, OPTION_FLUSH_ON_EXIT},
-    {"log-level", required_argument, NULL, OPTION_LOG_LEVEL},
-    {"log-format", required_argument, NULL, OPTION_LOG_FORMAT},
-    {"max-connections", required_argument, NULL, OPTION_CONNECTIONS},
-    {"max-connections-per-host", required_argument, NULL, OPTION_CONNECTIONS_PER_HOST},
-    {"record-timeout", required_argument, NULL, OPTION_RECORD_TIMEOUT},
-    {"idle-timeout", required_argument, NULL, OPTION_IDLE_TIMEOUT},
-    {"drain-timeout", required_argument, NULL, OPTION_DRAIN_TIMEOUT},
-    {"queue-bytes", required_argument, NULL, OPTION_QUEUE_BYTES},
-    {"message-bytes", required_argument, NULL, OPTION_MESSAGE_BYTES},
-    {"receive-bytes", required_argument, NULL, OPTION_RECEIVE_BYTES},
-    {"ack-timeout", required_argument, NULL, OPTION_ACK_TIMEOUT},
-    {"shared-key-file", required_argument, NULL, OPTION_SHARED_KEY_FILE},
-    {"users-file", required_argument, NULL, OPTION_USERS_FILE},
-    {"sink-key-file", required_argument, NULL, OPTION_SINK_KEY_FILE},
-    {"sink-user-file", required_argument, NULL, OPTION_SINK_USER_FILE},
-    {"traceback", no_argument, NULL, OPTION_TRACEBACK},
-    {"help", no_argument, NULL, OPTION_HELP},
-    {NULL, 0, NULL, 0},
-};
-
-static const struct option CHECK_OPTIONS[] = {
-    {"set", required_argument, NULL, OPTION_SET},
-    {"traceback", no_argument, NULL, OPTION_TRACEBACK},
-    {"help", no_argument, NULL, OPTION_HELP},
-    {NULL, 0, NULL, 0},
-};
-
-/* Options of commands that are tools in Lua. */
-static const char *const TOLD[] = {"trace", "key",   "window", "pipeline", "out",  "lanes",
-                                   "up",    "title", "at",     "record",   "json", "set"};
-enum {
-    TOLD_TRACE = OPTION_TOLD,
-    TOLD_KEY,
-    TOLD_WINDOW,
-    TOLD_PIPELINE,
-    TOLD_OUT,
-    TOLD_LANES,
-    TOLD_UP,
-    TOLD_TITLE,
-    TOLD_AT,
-    TOLD_RECORD,
-    TOLD_JSON,
-    TOLD_SET
-};
-
-static const struct option EXPLAIN_OPTIONS[] = {
-    {"at", required_argument, NULL, TOLD_AT},
-    {"record", required_argument, NULL, TOLD_RECORD},
-    {"json", no_argument, NULL, TOLD_JSON},
-    {"set", required_argument, NULL, TOLD_SET},
-    {"trace", required_argument, NULL, TOLD_TRACE},
-    {"key", required_argument, NULL, TOLD_KEY},
-    {"window", required_argument, NULL, TOLD_WINDOW},
-    {"pipeline", required_argument, NULL, TOLD_PIPELINE},
-    {"traceback", no_argument, NULL, OPTION_TRACEBACK},
-    {"help", no_argument, NULL, OPTION_HELP},
-    {NULL, 0, NULL, 0},
-};
-
-static const struct option PLOT_OPTIONS[] = {
-    {"trace", required_argument, NULL, TOLD_TRACE}, {"out", required_argument, NULL, TOLD_OUT},
-    {"key", required_argument, NULL, TOLD_KEY},     {"pipeline", required_argument, NULL, TOLD_PIPELINE},
-    {"lanes", required_argument, NULL, TOLD_LANES}, {"up", required_argument, NULL, TOLD_UP},
-    {"title", required_argument, NULL, TOLD_TITLE}, {"traceback", no_argument, NULL, OPTION_TRACEBACK},
-    {"help", no_argument, NULL, OPTION_HELP},       {NULL, 0, NULL, 0},
-};
-
-static const struct option TOP_OPTIONS[] = {
-    {"interval", required_argument, NULL, OPTION_INTERVAL},
-    {"count", required_argument, NULL, OPTION_COUNT},
-    {"traceback", no_argument, NULL, OPTION_TRACEBACK},
-    {"help", no_argument, NULL, OPTION_HELP},
-    {NULL, 0, NULL, 0},
-};
-
-static const struct option OTHER_OPTIONS[] = {{"help", no_argument, NULL, OPTION_HELP}, {NULL, 0, NULL, 0}};
-
-static const struct {
-    const char *name;
-    const char *letters; /* the colon in front makes getopt tell a missing value from an unknown option */
-    const struct option *options;
-    size_t words_min, words_max;
-    const char *missing; /* said when there are too few words */
-} COMMANDS[LN_CLI_COMMANDS] = {
-    [LN_CLI_RUN] = {"run", ":o:h", RUN_OPTIONS, 1, SIZE_MAX, "a script to run"},
-    [LN_CLI_CHECK] = {"check", ":h", CHECK_OPTIONS, 1, SIZE_MAX, "a script to check"},
-    [LN_CLI_EXPLAIN] = {"explain", ":h", EXPLAIN_OPTIONS, 0, 1, ""},
-    [LN_CLI_PLOT] = {"plot", ":o:h", PLOT_OPTIONS, 0, 0, ""},
-    [LN_CLI_TEST] = {"test", "", OTHER_OPTIONS, 0, SIZE_MAX, ""},
-    [LN_CLI_TOP] = {"top", ":h", TOP_OPTIONS, 1, 1, "the control socket of a server"},
-    [LN_CLI_VERSION] = {"version", ":h", OTHER_OPTIONS, 0, 0, ""},
-    [LN_CLI_HELP] = {"help", ":h", OTHER_OPTIONS, 0, 1, ""},
-};
-
 /* ---- names ----------------------------------------------------------------------------------------------------- */
 
 enum ln_cli_command ln_cli_command_named(const char *name) {
     int i = 0;
-    while (i < LN_CLI_COMMANDS && strcmp(COMMANDS[i].name, name) != 0) i++;
+    while (i < LN_CLI_COMMANDS && strcmp(ln_cli_known[i].name, name) != 0) i++;
     return (enum ln_cli_command)i;
 }
 
 int ln_cli_command_unknown(const char *name) {
     const char *known[LN_CLI_COMMANDS], *near;
-    for (int i = 0; i < LN_CLI_COMMANDS; i++) known[i] = COMMANDS[i].name;
+    for (int i = 0; i < LN_CLI_COMMANDS; i++) known[i] = ln_cli_known[i].name;
     near = ln_cli_nearest(name, known, LN_CLI_COMMANDS);
     if (near) {
         ln_cli_say("unknown command %s: did you mean %s?", name, near);
@@ -185,7 +36,7 @@ int ln_cli_command_unknown(const char *name) {
 }
 
 static int point_to_help(enum ln_cli_command command) {
-    ln_cli_say("see `lunette %s --help`", COMMANDS[command].name);
+    ln_cli_say("see `lunette %s --help`", ln_cli_known[command].name);
     return LN_EXIT_USAGE;
 }
 
@@ -195,20 +46,20 @@ static int refuse_unknown(enum ln_cli_command command, const char *given) {
     const char *known[64], *near;
     char name[64];
     size_t count = 0;
-    const struct option *o = COMMANDS[command].options;
+    const struct option *o = ln_cli_known[command].options;
     snprintf(name, sizeof name, "%.*s", (int)strcspn(given + 2, "="), given + 2);
     for (; o->name && count < sizeof known / sizeof *known; o++) {
         if (!strcmp(o->name, name)) {
-            ln_cli_say("%s: --%s takes no value", COMMANDS[command].name, name);
+            ln_cli_say("%s: --%s takes no value", ln_cli_known[command].name, name);
             return point_to_help(command);
         }
         known[count++] = o->name;
     }
     near = ln_cli_nearest(name, known, count);
     if (near) {
-        ln_cli_say("%s: unknown option --%s: did you mean --%s?", COMMANDS[command].name, name, near);
+        ln_cli_say("%s: unknown option --%s: did you mean --%s?", ln_cli_known[command].name, name, near);
     } else {
-        ln_cli_say("%s: unknown option --%s", COMMANDS[command].name, name);
+        ln_cli_say("%s: unknown option --%s", ln_cli_known[command].name, name);
     }
     return point_to_help(command);
 }
@@ -218,7 +69,7 @@ static int refuse(enum ln_cli_command command, int code, const char *given) {
     const char letter[] = {'-', (char)optopt, '\0'};
     int is_letter = optopt > 0 && optopt < OPTION_IN;
     if (code != ':' && !is_letter) return refuse_unknown(command, given);
-    ln_cli_say(code == ':' ? "%s: %s needs a value" : "%s: unknown option %s", COMMANDS[command].name,
+    ln_cli_say(code == ':' ? "%s: %s needs a value" : "%s: unknown option %s", ln_cli_known[command].name,
                is_letter ? letter : given);
     return point_to_help(command);
 }
@@ -265,12 +116,7 @@ static int take_server_option(ln_cli_options *o, int code) {
     }
 }
 
-static int take_option(ln_cli_options *o, enum ln_cli_command command, int code) {
-    if (code == 'o' && command == LN_CLI_PLOT) code = TOLD_OUT;
-    if (code >= OPTION_TOLD) {
-        o->told[o->told_count++] = (lunette_param){.name = TOLD[code - OPTION_TOLD], .value = optarg ? optarg : ""};
-        return 0;
-    }
+static int take_option(ln_cli_options *o, int code) {
     switch (code) {
     case OPTION_IN:
         o->inputs[o->inputs_count++] = optarg;
@@ -298,6 +144,11 @@ static int take_option(ln_cli_options *o, enum ln_cli_command command, int code)
     }
 }
 
+/* What concerns the tool that is the command; a letter stands for --out there. */
+static void tell(ln_cli_options *o, const struct option *known) {
+    o->told[o->told_count++] = (lunette_param){.name = known ? known->name : "out", .value = optarg ? optarg : ""};
+}
+
 /* Everything is the tool's to understand, but for --help. */
 static int tell_all(ln_cli_options *o, char **words, size_t count) {
     for (size_t i = 0; i < count; i++) {
@@ -310,12 +161,12 @@ static int tell_all(ln_cli_options *o, char **words, size_t count) {
 /* ---- the whole ------------------------------------------------------------------------------------------------- */
 
 static int take_words(ln_cli_options *o, enum ln_cli_command command, char **words, size_t count) {
-    if (count < COMMANDS[command].words_min) {
-        ln_cli_say("%s: %s is missing", COMMANDS[command].name, COMMANDS[command].missing);
+    if (count < ln_cli_known[command].words_min) {
+        ln_cli_say("%s: %s is missing", ln_cli_known[command].name, ln_cli_known[command].missing);
         return point_to_help(command);
     }
-    if (count > COMMANDS[command].words_max) {
-        ln_cli_say("%s: %s is one too many", COMMANDS[command].name, words[COMMANDS[command].words_max]);
+    if (count > ln_cli_known[command].words_max) {
+        ln_cli_say("%s: %s is one too many", ln_cli_known[command].name, words[ln_cli_known[command].words_max]);
         return point_to_help(command);
     }
     for (size_t i = 0; i < count; i++) {
@@ -333,7 +184,8 @@ static int take_words(ln_cli_options *o, enum ln_cli_command command, char **wor
 }
 
 int ln_cli_options_parse(ln_cli_options *o, enum ln_cli_command command, int argc, char **argv) {
-    int code, rc = 0;
+    const struct option *known = ln_cli_known[command].options;
+    int code, index = 0, rc = 0;
     size_t most = (size_t)argc + 1;
     *o = (ln_cli_options){.log_level = LN_LOG_INFO,
                           .connections_max = 1024,
@@ -359,9 +211,11 @@ int ln_cli_options_parse(ln_cli_options *o, enum ln_cli_command command, int arg
     if (command == LN_CLI_TEST) return tell_all(o, argv + 1, (size_t)argc - 1);
     opterr = 0;
     optind = 1;
-    while ((code = getopt_long(argc, argv, COMMANDS[command].letters, COMMANDS[command].options, NULL)) != -1) {
+    while ((code = getopt_long(argc, argv, ln_cli_known[command].letters, known, &index)) != -1) {
         if (code == ':' || code == '?') return refuse(command, code, argv[optind - 1]);
-        rc = take_option(o, command, code);
+        if (code == OPTION_TOLD) tell(o, &known[index]);
+        else if (code == 'o' && command != LN_CLI_RUN) tell(o, NULL);
+        else rc = take_option(o, code);
         if (rc) return rc;
         if (code == 'h' || code == OPTION_HELP) return 0;
     }

@@ -12,6 +12,7 @@ enum ln_cli_command {
     LN_CLI_PLOT,
     LN_CLI_TEST,
     LN_CLI_TOP,
+    LN_CLI_CONVERT,
     LN_CLI_VERSION,
     LN_CLI_HELP,
     LN_CLI_COMMANDS
