@@ -2,7 +2,8 @@
 local test = require "lunette.test"
 
 local BEFORE = { { ts = 4, at = 4, host = "a" }, { ts = 41, at = 41, host = "b" }, { ts = 52, at = 52, host = "a" } }
-local SILENT = { { ts = 67, at = 67, host = "a" }, { ts = 80, at = 80, host = "a" }, { ts = 110, at = 110, host = "a" } }
+local SILENT = { { ts = 67, at = 67, host = "a" }, { ts = 80, at = 80, host = "a" },
+  { ts = 110, at = 110, host = "a" } }
 
 describe("a source that stops", function()
   it("holds the watermark where it left it", function()
