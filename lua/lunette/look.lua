@@ -184,7 +184,7 @@ local function choose_window(windows, start)
 end
 
 local function answer(report, story, w, key)
-  local name, waits = reports.bounds(w.start, w.stop) .. report:of(key), pending.of(story, w, report)
+  local name, waits = report:bounds(w.start, w.stop) .. report:of(key), pending.of(story, w, report)
   local state = " has shown nothing yet"
   if w.panes > 0 then
     state = (" has shown %s, and has %s that none has shown"):format(reports.times(w.panes, "pane"),
@@ -212,7 +212,7 @@ local function say_sources(report, story)
     end
     local silent = s.name and report.silent(s.name)
     report:line("  %s has promised %s%s%s%s", s.name and "source " .. s.name or "the input", report:moment(s.promise),
-      silent and ", silent for " .. report:length(silent) or "", s.idle and ", idle" or "",
+      silent and ", silent for " .. report:about(silent) or "", s.idle and ", idle" or "",
       s.holds and s.name and ", and holds it" or "")
   end
 end
@@ -222,7 +222,7 @@ local function say_windows(report, windows, known, key)
   report:title(("Open windows%s: %.0f"):format(report:of(key), known))
   for i, w in ipairs(windows) do
     if i > LIST_MAX then break end
-    report:line("  %s: %s%s%s", reports.bounds(w.start, w.stop), reports.times(w.panes, "pane"),
+    report:line("  %s: %s%s%s", report:bounds(w.start, w.stop), reports.times(w.panes, "pane"),
       w.counted and (", %s since"):format(reports.times(w.new.count, "record")) or "",
       w.completed and ", complete" or "")
   end
@@ -231,7 +231,7 @@ end
 local function say_none(report, story, part, key, start)
   local of = report:of(key)
   if start then
-    report:line("No open window%s begins at %s.", of, reports.bound(start))
+    report:line("No open window%s begins at %s.", of, report:bound(start))
   else
     report:line("No window%s is open: either no record of it was taken, or all has come out.", of)
   end

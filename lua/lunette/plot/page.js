@@ -31,11 +31,9 @@
     return new Date(us / 1e3).toISOString().replace(/\.?0*Z$/, "Z");
   }
 
-  function bound(x) {
-    if (x === null) return "\u221e";
-    const date = moment(x, scene.unit);
-    return date ? `${plain(x)} (${date})` : plain(x);
-  }
+  const unit_behind = (x) => (moment(x, scene.unit) ? "" : ` (${scene.unit})`);
+
+  const bound = (x) => (x === null ? "\u221e" : moment(x, scene.unit) || plain(x));
 
   function ticks(least, most, n, unit) {
     const span = (most - least) / n;
@@ -200,11 +198,11 @@
     }
     c.stroke();
     c.textAlign = "center";
-    c.fillText(`event time (${scene.unit})`, (LEFT + width) / 2, lane.height - 4);
+    c.fillText(`event time${unit_behind(scene.x[0])}`, (LEFT + width) / 2, lane.height - 4);
     c.save();
     c.translate(11, (TOP + foot) / 2);
     c.rotate(-Math.PI / 2);
-    c.fillText(scene.up === "clock" ? `processing time (${scene.unit})` : "order of arrival", 0, 0);
+    c.fillText(scene.up === "clock" ? `processing time${unit_behind(scene.y[0])}` : "order of arrival", 0, 0);
     c.restore();
   }
 

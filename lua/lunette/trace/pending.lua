@@ -88,7 +88,7 @@ local function until_complete(story, w, report)
   if source then
     local silent = report.silent(source)
     text = text .. ", held there by source " .. source
-    if silent then text = text .. ", silent for " .. report:length(silent) end
+    if silent then text = text .. ", silent for " .. report:about(silent) end
   elseif facts.delay and not facts.source then
     text = ("%s; a record at %s or later %s it there"):format(text, at(report, w.stop + facts.delay),
       story.finished and "would have brought" or "brings")

@@ -13,19 +13,38 @@ function Report:title(text) self[#self + 1] = "" self[#self + 1] = text end
 
 function M.times(n, one, many) return ("%.0f %s"):format(n, n == 1 and one or many or one .. "s") end
 
-function M.bound(x) return (x == huge or x == -huge) and (x < 0 and "-inf" or "inf") or words.plain(x) end
-function M.bounds(start, stop) return ("[%s, %s)"):format(M.bound(start), M.bound(stop)) end
+-- A time in the pipeline's unit: as a date where it is one.
+function Report:bound(x)
+  if x == huge then return "inf" elseif x == -huge then return "-inf" end
+  return words.date(x, self.unit) or words.plain(x)
+end
+
+-- Of two dates on one day the second is told without it.
+function Report:bounds(start, stop)
+  local from, to = self:bound(start), self:bound(stop)
+  if from:find "T" and from:sub(1, 11) == to:sub(1, 11) then to = to:sub(12) end
+  return ("[%s, %s)"):format(from, to)
+end
 
 function Report:moment(number)
   if number == huge then return "the end" elseif number == -huge then return "none yet" end
-  return words.moment(number, self.unit)
+  return self:bound(number)
 end
 
 -- A length in the pipeline's unit.
 function Report:length(number) return words.duration(words.us(number, self.unit), self.unit) end
 
+-- The same where nothing depends on its last digits.
+function Report:about(number)
+  local us = words.us(number, self.unit)
+  local grain = self.unit == "tick" and 1 or us >= 60e6 and 1e6 or us >= 1e6 and 1e5 or us >= 1e3 and 1e3 or 1
+  return words.duration(math.floor(us / grain) * grain, self.unit)
+end
+
+-- A reading of the clock, to the millisecond.
 function Report:clock(number)
-  return words.date(number, self.unit) or self:moment(number)
+  local date = words.date(number, self.unit)
+  return date and (date:gsub("(%.%d%d%d)%d+Z$", "%1Z")) or self:moment(number)
 end
 
 -- " of KEY", where the pipeline has keys.
@@ -33,7 +52,8 @@ function Report:of(key) return self.keyed and " of " .. key or "" end
 
 function Report:at(place)
   local out = place.record and ("record %.0f"):format(place.record)
-    or place.watermark == huge and "the end of the input" or "a move of the clock"
+    or place.watermark == huge and "the end of the input"
+  if not out then return "clock " .. self:clock(place.clock) end
   if place.clock > -huge then out = out .. " (clock " .. self:clock(place.clock) .. ")" end
   return out
 end
