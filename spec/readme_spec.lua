@@ -8,6 +8,7 @@ local shell = require "spec.support.shell"
 
 local PAGES = {
   "README.md", "lua/README.md", "examples/README.md", "core/README.md", "lua/aggregates.md", "lua/hosts.md",
+  "lua/traces.md",
 }
 
 local FRAGMENT = [[
