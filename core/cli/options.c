@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "cli/options.h"
 
+#include "cli/values.h"
 #include "cli/words.h"
 #include "server/log.h"
 
@@ -224,19 +225,7 @@ static int refuse(enum ln_cli_command command, int code, const char *given) {
     return point_to_help(command);
 }
 
-/* ---- values ---------------------------------------------------------------------------------------------------- */
-
-static int parse_format(const char *option, const char *text, int auto_known, int *format) {
-    static const char *const NAMES[] = {
-        [LN_FORMAT_AUTO] = "auto", [LN_FORMAT_MSGPACK] = "msgpack", [LN_FORMAT_JSON] = "json"};
-    for (int i = auto_known ? LN_FORMAT_AUTO : LN_FORMAT_MSGPACK; i <= LN_FORMAT_JSON; i++) {
-        if (strcmp(text, NAMES[i]) != 0) continue;
-        *format = i;
-        return 0;
-    }
-    ln_cli_say("--%s %s: the formats are %smsgpack and json", option, text, auto_known ? "auto, " : "");
-    return LN_EXIT_USAGE;
-}
+/* ---- taking them ------------------------------------------------------------------------------------------------ */
 
 static int parse_param(ln_cli_options *o, char *text) {
     char *equals = strchr(text, '=');
@@ -249,95 +238,11 @@ static int parse_param(ln_cli_options *o, char *text) {
     return 0;
 }
 
-static int check_address(const char *what, const char *text, int use) {
-    lunette_address a;
-    if (!*text) {
-        ln_cli_say("%s: a file without a name; standard input and output are written -", what);
-        return LN_EXIT_USAGE;
-    }
-    if (!lunette_address_parse(&a, text, use)) return 0;
-    ln_cli_say("%s %s: %s", what, text, a.problem);
-    return LN_EXIT_USAGE;
-}
-
-static int parse_number(const char *option, const char *text, uint64_t most, uint64_t *number) {
-    char *end;
-    unsigned long long n;
-    errno = 0;
-    n = strtoull(text, &end, 10);
-    if (*text >= '0' && *text <= '9' && !*end && !errno && n >= 1 && n <= most) {
-        *number = n;
-        return 0;
-    }
-    ln_cli_say("--%s %s: write a whole number from 1 to %" PRIu64, option, text, most);
-    return LN_EXIT_USAGE;
-}
-
-/* "500ms", "20s", "5m", "1h"; "0" is none. */
-static int parse_duration(const char *option, const char *text, int64_t *us) {
-    static const struct {
-        const char *unit;
-        int64_t us;
-    } UNITS[] = {{"ms", 1000}, {"s", 1000000}, {"m", 60000000}, {"h", 3600000000}};
-    char *end;
-    unsigned long long n;
-    errno = 0;
-    n = strtoull(text, &end, 10);
-    if (*text >= '0' && *text <= '9' && !errno && n <= 1000000) {
-        if (!n && !*end) {
-            *us = 0;
-            return 0;
-        }
-        for (size_t i = 0; i < sizeof UNITS / sizeof *UNITS; i++) {
-            if (strcmp(end, UNITS[i].unit) != 0) continue;
-            *us = (int64_t)n * UNITS[i].us;
-            return 0;
-        }
-    }
-    ln_cli_say("--%s %s: write a duration, such as 500ms, 20s, 5m or 1h; 0 is no limit", option, text);
-    return LN_EXIT_USAGE;
-}
-
-static int parse_interval(const char *text, int64_t *us) {
-    int rc = parse_duration("interval", text, us);
-    if (rc || *us >= 100000) return rc;
-    ln_cli_say("--interval %s: write at least 100ms", text);
-    return LN_EXIT_USAGE;
-}
-
-static int parse_count(const char *option, const char *text, uint32_t *count) {
-    uint64_t n = 0;
-    int rc = parse_number(option, text, 1000000, &n);
-    *count = (uint32_t)n;
-    return rc;
-}
-
-static int parse_bytes(const char *option, const char *text, size_t *bytes) {
-    uint64_t n = 0;
-    int rc = parse_number(option, text, UINT64_C(1) << 40, &n);
-    *bytes = (size_t)n;
-    return rc;
-}
-
-static int parse_level(const char *text, int *level) {
-    for (*level = 0; ln_log_level_name(*level); ++*level)
-        if (!strcmp(text, ln_log_level_name(*level))) return 0;
-    ln_cli_say("--log-level %s: the levels are error, warning, info and debug", text);
-    return LN_EXIT_USAGE;
-}
-
-static int parse_log_format(const char *text, int *format) {
-    *format = strcmp(text, "json") ? LN_LOG_TEXT : LN_LOG_JSON;
-    if (*format == LN_LOG_JSON || !strcmp(text, "text")) return 0;
-    ln_cli_say("--log-format %s: the formats are text and json", text);
-    return LN_EXIT_USAGE;
-}
-
 static int take_forward_option(ln_cli_options *o, int code) {
     switch (code) {
-    case OPTION_MESSAGE_BYTES: return parse_bytes("message-bytes", optarg, &o->message_bytes);
-    case OPTION_RECEIVE_BYTES: return parse_bytes("receive-bytes", optarg, &o->receive_bytes);
-    case OPTION_ACK_TIMEOUT: return parse_duration("ack-timeout", optarg, &o->ack_timeout_us);
+    case OPTION_MESSAGE_BYTES: return ln_cli_read_bytes("message-bytes", optarg, &o->message_bytes);
+    case OPTION_RECEIVE_BYTES: return ln_cli_read_bytes("receive-bytes", optarg, &o->receive_bytes);
+    case OPTION_ACK_TIMEOUT: return ln_cli_read_duration("ack-timeout", optarg, &o->ack_timeout_us);
     case OPTION_SHARED_KEY_FILE: o->shared_key_file = optarg; return 0;
     case OPTION_USERS_FILE: o->users_file = optarg; return 0;
     case OPTION_SINK_KEY_FILE: o->sink_key_file = optarg; return 0;
@@ -349,14 +254,15 @@ static int take_server_option(ln_cli_options *o, int code) {
     switch (code) {
     case OPTION_INSECURE: o->insecure = 1; return 0;
     case OPTION_FLUSH_ON_EXIT: o->flush_on_exit = 1; return 0;
-    case OPTION_LOG_LEVEL: return parse_level(optarg, &o->log_level);
-    case OPTION_LOG_FORMAT: return parse_log_format(optarg, &o->log_format);
-    case OPTION_CONNECTIONS: return parse_count("max-connections", optarg, &o->connections_max);
-    case OPTION_CONNECTIONS_PER_HOST: return parse_count("max-connections-per-host", optarg, &o->connections_per_host);
-    case OPTION_RECORD_TIMEOUT: return parse_duration("record-timeout", optarg, &o->record_timeout_us);
-    case OPTION_IDLE_TIMEOUT: return parse_duration("idle-timeout", optarg, &o->idle_timeout_us);
-    case OPTION_DRAIN_TIMEOUT: return parse_duration("drain-timeout", optarg, &o->drain_timeout_us);
-    case OPTION_QUEUE_BYTES: return parse_bytes("queue-bytes", optarg, &o->queue_bytes);
+    case OPTION_LOG_LEVEL: return ln_cli_read_level(optarg, &o->log_level);
+    case OPTION_LOG_FORMAT: return ln_cli_read_log_format(optarg, &o->log_format);
+    case OPTION_CONNECTIONS: return ln_cli_read_count("max-connections", optarg, &o->connections_max);
+    case OPTION_CONNECTIONS_PER_HOST:
+        return ln_cli_read_count("max-connections-per-host", optarg, &o->connections_per_host);
+    case OPTION_RECORD_TIMEOUT: return ln_cli_read_duration("record-timeout", optarg, &o->record_timeout_us);
+    case OPTION_IDLE_TIMEOUT: return ln_cli_read_duration("idle-timeout", optarg, &o->idle_timeout_us);
+    case OPTION_DRAIN_TIMEOUT: return ln_cli_read_duration("drain-timeout", optarg, &o->drain_timeout_us);
+    case OPTION_QUEUE_BYTES: return ln_cli_read_bytes("queue-bytes", optarg, &o->queue_bytes);
     default: return take_forward_option(o, code);
     }
 }
@@ -368,19 +274,21 @@ static int take_option(ln_cli_options *o, enum ln_cli_command command, int code)
         return 0;
     }
     switch (code) {
-    case OPTION_IN: o->inputs[o->inputs_count++] = optarg; return check_address("--in", optarg, LUNETTE_USE_SOURCE);
+    case OPTION_IN:
+        o->inputs[o->inputs_count++] = optarg;
+        return ln_cli_check_address("--in", optarg, LUNETTE_USE_SOURCE);
     case 'o':
-    case OPTION_OUT: o->out = optarg; return check_address("--out", optarg, LUNETTE_USE_SINK);
-    case OPTION_REJECTS: o->rejects = optarg; return check_address("--rejects", optarg, LUNETTE_USE_SINK);
-    case OPTION_TRACE: o->trace = optarg; return check_address("--trace", optarg, LUNETTE_USE_SINK);
+    case OPTION_OUT: o->out = optarg; return ln_cli_check_address("--out", optarg, LUNETTE_USE_SINK);
+    case OPTION_REJECTS: o->rejects = optarg; return ln_cli_check_address("--rejects", optarg, LUNETTE_USE_SINK);
+    case OPTION_TRACE: o->trace = optarg; return ln_cli_check_address("--trace", optarg, LUNETTE_USE_SINK);
     case OPTION_TRACE_KEY: o->trace_keys[o->trace_keys_count++] = optarg; return 0;
-    case OPTION_TRACE_LIMIT: return parse_bytes("trace-limit", optarg, &o->trace_bytes);
-    case OPTION_IN_FORMAT: return parse_format("in-format", optarg, 1, &o->in_format);
-    case OPTION_OUT_FORMAT: return parse_format("out-format", optarg, 0, &o->out_format);
+    case OPTION_TRACE_LIMIT: return ln_cli_read_bytes("trace-limit", optarg, &o->trace_bytes);
+    case OPTION_IN_FORMAT: return ln_cli_read_format("in-format", optarg, 1, &o->in_format);
+    case OPTION_OUT_FORMAT: return ln_cli_read_format("out-format", optarg, 0, &o->out_format);
     case OPTION_CLOCK: o->clock = optarg; return 0;
     case OPTION_SET: return parse_param(o, optarg);
-    case OPTION_INTERVAL: return parse_interval(optarg, &o->interval_us);
-    case OPTION_COUNT: return parse_number("count", optarg, UINT32_MAX, &o->count);
+    case OPTION_INTERVAL: return ln_cli_read_interval(optarg, &o->interval_us);
+    case OPTION_COUNT: return ln_cli_read_number("count", optarg, UINT32_MAX, &o->count);
     case OPTION_STATS: o->stats = 1; return 0;
     case OPTION_JIT_REPORT: o->jit_report = 1; return 0;
     case OPTION_PROGRESS: o->progress = LN_YES; return 0;
@@ -414,7 +322,7 @@ static int take_words(ln_cli_options *o, enum ln_cli_command command, char **wor
     }
     for (size_t i = 0; i < count; i++) {
         if (i && command == LN_CLI_RUN) {
-            int rc = check_address("run", words[i], LUNETTE_USE_SOURCE);
+            int rc = ln_cli_check_address("run", words[i], LUNETTE_USE_SOURCE);
             if (rc) return rc;
             o->inputs[o->inputs_count++] = words[i];
         } else if (command == LN_CLI_EXPLAIN) {

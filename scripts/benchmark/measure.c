@@ -1,7 +1,8 @@
 /* Runs a program and tells what it took.
  *   measure RESULT [--send FILE] PROGRAM [ARGUMENT ...]
  * With --send the program is a server: FILE is sent to the port that it says it listens on, in its words on standard
- * error, which is a file; when it has closed the connection it is told to end. Sending is not counted. Writes one line to the file RESULT: exit status (128 + signal), CPU time of the program, wall time, both in
+ * error, which is a file; when it has closed the connection it is told to end. Sending is not counted.
+ * Writes one line to the file RESULT: exit status (128 + signal), CPU time of the program, wall time, both in
  * microseconds, and the most memory it held, in KiB. That memory counts from the process that is forked here: a small
  * one, so that it is the program's own. */
 #define _GNU_SOURCE
