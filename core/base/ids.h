@@ -27,6 +27,8 @@ static inline void ln_ids_give(ln_ids *ids, ln_mem *mem, uint32_t id) {
     ln_mem_shrink(mem, &ids->free, &ids->free_cap, 0, sizeof *ids->free);
 }
 
+static inline uint32_t ln_ids_live(const ln_ids *ids) { return ids->last - (uint32_t)ids->free_count; }
+
 static inline void ln_ids_free(ln_ids *ids, ln_mem *mem) {
     ln_mem_free(mem, ids->free, ids->free_cap * sizeof *ids->free);
     *ids = (ln_ids){0};

@@ -210,6 +210,7 @@ static int by_filing(const void *a, const void *b) {
 static int file_cells(ln_engine *e) {
     ln_loading *l = e->loading;
     ln_deadlines *both[2] = {&e->completing, &e->expiring};
+    if (!l->exact) return LN_OK;
     for (int i = 0; i < 2; i++) {
         int shift = i ? l->from.expiring_shift : l->from.completing_shift;
         if (l->has_wheel[i] && ln_deadlines_set_wheel(both[i], shift, l->wheel_first[i]) < 0) return LN_ENOMEM;
@@ -223,7 +224,7 @@ static int file_cells(ln_engine *e) {
         if (ln_deadlines_put(both[p->expiring], p->cell, p->in_wheel, p->place) < 0) return LN_ENOMEM;
         p->cell->filed = filed;
     }
-    for (int i = 0; i < 2 && l->exact; i++) both[i]->filings = l->filings[i];
+    for (int i = 0; i < 2; i++) both[i]->filings = l->filings[i];
     return LN_OK;
 }
 
@@ -244,13 +245,22 @@ static int put_in_order(ln_engine *e) {
     return err == LN_OK && e->sliced ? ln_load_grid_end(e) : err;
 }
 
+/* Has a window or an extent had its time by the plan? */
+static int is_due(const ln_engine *e) {
+    const ln_graves *g = &e->graves;
+    if (e->sliced) return 0;
+    if (g->count && g->item[g->first].given_up_us <= e->now_us) return 1;
+    return ln_deadlines_next(&e->completing) <= e->now_us ||
+           ln_deadlines_next(&e->expiring) <= ln_time_sub(e->now_us, e->plan.lateness_us);
+}
+
 int ln_engine_load_end(ln_engine *e, int forget_sources) {
     int err = e->failed ? LN_ECLOSED : put_in_order(e);
     if (err != LN_OK) return fail(e, err);
     if (forget_sources) ln_watermark_forget(&e->watermark);
     ln_engine_ops_done(e);
     ln_load_free(e);
-    if (e->sliced) return LN_OK;
+    if (!is_due(e)) return LN_OK;
     /* By the new plan some windows may have had their time: W "moves" to where it is. */
     e->caught_up = 1;
     ln_advance_begin(e, e->now_us);

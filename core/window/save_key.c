@@ -95,11 +95,14 @@ static void save_held(const ln_engine *e, const ln_held *h, ln_buf *out) {
 }
 
 static void save_cells(ln_engine *e, const ln_cell_key *key, ln_buf *out) {
+    const ln_held *held;
     ln_save_uint(out, key->open.count);
     for (uint32_t i = 0; i < key->open.count; i++) save_cell(e, ln_cells_at(&key->open, i), out);
     ln_save_uint(out, key->waiting);
     if (!key->waiting) return;
-    for (const ln_held *h = key->held; h; h = h->after) save_held(e, h, out);
+    held = key->held;
+    while (held->after) held = held->after; /* they are put before each other when they are loaded */
+    for (; held; held = held->before) save_held(e, held, out);
 }
 
 /* ---- rows of slices --------------------------------------------------------------------------------------------- */

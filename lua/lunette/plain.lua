@@ -21,18 +21,23 @@ end
 
 local put
 
+-- Is it one of the keys 1 to n?
+local function is_item(k, n) return type(k) == "number" and k >= 1 and k <= n and k % 1 == 0 end
+
 local function put_table(out, t, place, depth, seen)
   if depth > DEPTH_MAX then error(("%s holds tables deeper than %d within each other"):format(place, DEPTH_MAX), 0) end
   if getmetatable(t) ~= nil then error(place .. " holds a table with a metatable", 0) end
   if seen[t] then error(place .. " holds one table in two places", 0) end
   seen[t] = true
-  local n, items = #t, 0
-  for _ in next, t do items = items + 1 end
+  local n, others = #t, 0
+  for k in next, t do
+    if not is_item(k, n) then others = others + 1 end
+  end
   put_length(out, "t", n)
-  put_length(out, "", items - n)
+  put_length(out, "", others)
   for i = 1, n do put(out, t[i], place, depth + 1, seen) end
   for k, v in next, t do
-    if not (type(k) == "number" and k >= 1 and k <= n and k % 1 == 0) then
+    if not is_item(k, n) then
       put(out, k, place, depth + 1, seen)
       put(out, v, place, depth + 1, seen)
     end
