@@ -410,7 +410,7 @@ function App:take_over(from)
   self.streams_opened, self.set_us, self.unheard_us = from.streams_opened, from.set_us, from.unheard_us
   self.finishing, self.script_errors = from.finishing, from.script_errors + self.script_errors
   for i, text in ipairs(from.news) do table.insert(self.news, i, text) end
-  self:begin_round(function() return OK end)
+  return self:begin_round(function() return OK end) and NEEDS_INPUT or DRAIN
 end
 
 --- Frees some of what the engines of an app hold that has handed over; true when nothing is left that takes long.

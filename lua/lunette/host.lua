@@ -4,6 +4,7 @@ local driver = require "lunette.driver"
 local ffi = require "lunette.ffi"
 local jit_report = require "lunette.jit_report"
 local loader = require "lunette.loader"
+local reloads = require "lunette.host.reload"
 local value = require "lunette.value"
 
 local lib = ffi.lib
@@ -59,6 +60,12 @@ local function load(path, params, streams)
   return pipelines, texts, streams == 1
 end
 
+-- An app that runs from now on, with the options that it was opened with.
+local function begin(opened, options)
+  app, rejects_taken = opened, options.rejects
+  app.own_options = options
+end
+
 --- Checks a script without running it. One that names no source may be run on sockets.
 -- @return true, or nil and a list of problems
 function M.check(path, params)
@@ -75,9 +82,11 @@ function M.open(path, params, options)
   local pipelines, texts, streams = load(path, params, options.streams or 0)
   if not pipelines then return nil, texts end
   options.streams = streams
+  local own = {}
+  for name, x in pairs(options) do own[name] = x end
   local ok, opened = pcall(driver.open, pipelines, options)
   if not ok then return nil, { ("%s: %s"):format(path, opened) } end
-  app, rejects_taken = opened, options.rejects
+  begin(opened, own)
   return true, ffi.address(app.reader), ffi.address(app.output), texts
 end
 
@@ -93,100 +102,6 @@ function M.look(what, args)
   for _, arg in ipairs(args) do o[arg[1]] = arg[2] end
   if not LOOKS[what] then return nil, what .. ": there is windows and why" end
   return LOOKS[what](require "lunette.look", o)
-end
-
--- ---- reload: this state is the old one, or the new one
-
---- What a new state must know of this one, as a text.
-function M.about()
-  return plain.encode { describe = reload.describe(app:pipelines()), shape = reload.shape(app),
-    output = ffi.address(app.output), streams = app.options.streams and 1 or -1, options = app.options.kept_options }
-end
-
---- Loads a script and opens its pipelines beside those of another state, of which `about` tells.
--- @return true and the texts of addresses, or nil and a list of problems
-function M.open_beside(path, params, about)
-  about = plain.decode(about)
-  local pipelines, texts, streams = load(path, params, about.streams)
-  if not pipelines then return nil, texts end
-  local problems = reload.compare(about.describe, reload.describe(pipelines))
-  if #problems > 0 then return nil, problems end
-  local options = about.options
-  options.kept_options = about.options
-  options.output, options.streams = ffi.at("ln_output *", about.output), streams
-  options.celled, options.kept = about.shape.celled, about.shape.kept
-  local ok, opened = pcall(driver.open, pipelines, options)
-  if not ok then return nil, { ("%s: %s"):format(path, opened) } end
-  app, rejects_taken = opened, options.rejects
-  carried = { loader = reload.loader(app), forgets = reload.forgotten(about.describe, reload.describe(pipelines)) }
-  for _, note in ipairs(reload.notes(about.describe, reload.describe(pipelines))) do app.news[#app.news + 1] = note end
-  return true, texts
-end
-
--- The old side.
-function M.carry_begin()
-  local ok, out = pcall(reload.out, app)
-  if not ok then return FAILED, out end
-  carried = out
-  return 0
-end
-
---- @return a status (0: the last bytes), the address of the bytes and their length; or 3 and a message
-function M.carry_out(budget_us)
-  local ok, status, at, len = pcall(function()
-    carried.saver:clear()
-    if not app:go_on() then return driver.DRAIN, 0, 0 end
-    local last = carried:piece(budget_us)
-    local bytes, n = carried.saver:taken()
-    return last and driver.NEEDS_INPUT or driver.DRAIN, ffi.address(bytes), n
-  end)
-  if ok then return status, at, len end
-  return FAILED, status
-end
-
-function M.carry_end()
-  if carried then carried:close() end
-  carried = nil
-end
-
---- The objects of this state, which are the other's now, as a text.
-function M.hand_over()
-  M.carry_end()
-  local out = app:hand_over()
-  out.reader, out.output = ffi.address(out.reader), ffi.address(out.output)
-  for _, stream in pairs(out.streams) do stream.reader = ffi.address(stream.reader) end
-  return plain.encode(out)
-end
-
---- Frees some of what this state holds, which has handed over; whether all is free that would take long.
-function M.dispose()
-  if not app:dispose(2048) then return false end
-  for _, part in ipairs(app.parts) do part.work = nil end
-  return collectgarbage("step", 100)
-end
-
--- The new side.
-function M.carry_in(address, len)
-  local ok, message = pcall(function()
-    if carried.loader:take(ffi.at("const uint8_t *", address), len) ~= len then error("bytes that are broken", 0) end
-  end)
-  if ok then return 0 end
-  return FAILED, message
-end
-
---- All has come: the last check of what was loaded, after which nothing can be in the way.
-function M.carry_done()
-  local ok, message = pcall(carried.loader.finish, carried.loader, function(part) return carried.forgets[part.name] end)
-  if ok then return 0 end
-  return FAILED, message
-end
-
-function M.take_over(text)
-  local from = plain.decode(text)
-  from.reader, from.output = ffi.at("ln_reader *", from.reader), ffi.at("ln_output *", from.output)
-  for _, stream in pairs(from.streams) do stream.reader = ffi.at("ln_reader *", stream.reader) end
-  carried = nil
-  return guarded(app.take_over, from)
 end
 
 local TOOLS = "lunette.tools"
@@ -295,5 +210,7 @@ function M.progress()
   end
   return watermark, windows, late, read
 end
+
+reloads(M, { load = load, begin = begin, guarded = guarded, app = function() return app end })
 
 return M

@@ -6,6 +6,9 @@ local node = require "lunette.node"
 
 local M = {}
 
+-- Not compiled: traces of this recursion through tables have been seen to crash LuaJIT 2.1.
+jit.off(true, true)
+
 local DEPTH_MAX = 64
 local null = node.null
 local word = ffi.new "union { double d; int64_t i; uint64_t u; uint8_t byte[8]; }"
@@ -30,13 +33,13 @@ local function put_table(out, t, place, depth, seen)
   if seen[t] then error(place .. " holds one table in two places", 0) end
   seen[t] = true
   local n, others = #t, 0
-  for k in next, t do
+  for k in pairs(t) do
     if not is_item(k, n) then others = others + 1 end
   end
   put_length(out, "t", n)
   put_length(out, "", others)
   for i = 1, n do put(out, t[i], place, depth + 1, seen) end
-  for k, v in next, t do
+  for k, v in pairs(t) do
     if not is_item(k, n) then
       put(out, k, place, depth + 1, seen)
       put(out, v, place, depth + 1, seen)

@@ -4,7 +4,6 @@
 -- The state is saved while it changes, round after round: the first one of all, each later one of what has changed since.
 -- When little is left, the last is saved and loaded at once, and the new app takes over.
 local carry = require "lunette.carry"
-local plain = require "lunette.plain"
 local words = require "lunette.trace.words"
 
 local M = {}
@@ -145,6 +144,16 @@ function M.notes(before, after)
     end
   end
   return notes
+end
+
+--- The names of the pipelines whose sources go by another field: those that were known can promise nothing more.
+function M.forgotten(before, after)
+  local out = {}
+  for _, is in ipairs(after) do
+    local was = named(before, is.name)
+    if was and was.source ~= is.source then out[is.name] = true end
+  end
+  return out
 end
 
 -- ---- the old side
