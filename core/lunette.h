@@ -102,6 +102,31 @@ const char *lunette_look(lunette *l, const char *what, const lunette_param *args
 const char *lunette_sink_named(lunette *l);
 const char *lunette_source_named(lunette *l, size_t i);
 
+/* ---- reload: another script goes on in the place of the one that runs -------------------------------------------
+ *
+ * The lunette, its reader, its output and its open streams stay the same objects; no record is lost, repeated or put in
+ * another order. Windows, watermark, pane numbers and counters go on, triggers keep the state of parts that are of the
+ * same kind in the same place, and pipelines of a list are matched by their names. What may not change: a pipeline's
+ * time, key, window, panes, and aggregates that there were; new ones start empty. */
+
+enum lunette_on_change { LUNETTE_CHANGE_REFUSE = 0, LUNETTE_CHANGE_DRAIN };
+
+/* Loads `script` in a Lua state of its own, checks it and compares it with what runs, which goes on untouched whatever
+ * is wrong. Of the options, which may be NULL, params and traceback count. LUNETTE_OK: ready, go on with
+ * lunette_reload_step; LUNETTE_PROBLEMS: lunette_problem lists what is wrong with the script, or the changes that are
+ * refused, with the field and both values; LUNETTE_FAILED: lunette_error tells why. With LUNETTE_CHANGE_DRAIN a pipeline
+ * that has changed too much is not refused: the old one keeps its open windows until they expire, and takes no more
+ * records, while the new one begins. */
+int lunette_reload_begin(lunette *l, const char *script, const lunette_options *options, int on_change);
+/* Carries the state over for about so long; to be called between two pumps, which go on meanwhile. LUNETTE_DRAIN: not
+ * done yet: take the output, and call again, after any other call; LUNETTE_OK: the new script has taken over;
+ * LUNETTE_FAILED: it can't be, lunette_error tells why, and the old one goes on. A budget should have 1,000 us at least:
+ * the state is carried over faster than records change it. The last step takes about 4 ms more than its budget at the
+ * most, where records do not come faster than that. */
+int lunette_reload_step(lunette *l, int64_t now_us, int64_t budget_us);
+/* Gives a reload up that is under way; nothing where there is none. */
+void lunette_reload_cancel(lunette *l);
+
 /* Where bytes go in and panes come out; NULL before lunette_open. Fill the reader only after a pump that returned
  * LUNETTE_OK; take and clear each of the output's streams after every call. */
 ln_reader *lunette_reader(lunette *l);

@@ -83,8 +83,11 @@ local modules = {
   ["lunette.jit_report"] = {},
   ["lunette.host"] = {
     "lunette.account", "lunette.ffi", "lunette.value", "lunette.loader", "lunette.driver", "lunette.jit_report",
-    "lunette.tools", "lunette.look",
+    "lunette.tools", "lunette.look", "lunette.plain", "lunette.reload",
   },
+  ["lunette.plain"] = { "lunette.ffi", "lunette.node" },
+  ["lunette.carry"] = { "lunette.ffi", "lunette.plain" },
+  ["lunette.reload"] = { "lunette.carry", "lunette.plain", "lunette.trace" },
   ["lunette.look"] = { "lunette.ffi", "lunette.value", "lunette.trace" },
 }
 local free = { bit = true, jit = true, ["jit.util"] = true, ["jit.vmdef"] = true,

@@ -76,7 +76,7 @@ local function new_part(app, p, options, first)
   local failed = listener(app, p)
   if options.plain then lib.ln_engine_plain(part.engine, type(options.plain) == "number" and options.plain or 0) end
   if options.traced and lib.ln_engine_trace(part.engine) ~= OK then error("out of memory for a trace", 0) end
-  part.name, part.staged = p.name, #part.folds > 0 or p.emit ~= nil
+  part.name, part.pipeline = p.name, p
   part.ticks = p.time.unit == "tick"
   part.pipeline = p
   part.unit = p.time.unit or "ms"
@@ -149,7 +149,9 @@ function M.open(pipelines, options)
   end
   local app = setmetatable({
     reader = ffi.owned(lib.ln_reader_new(options.in_format or 0, limits, options.rows_max or 0), lib.ln_reader_delete),
-    output = ffi.owned(lib.ln_output_new(options.out_format or 0), lib.ln_output_delete),
+    output = options.output or ffi.owned(lib.ln_output_new(options.out_format or 0), lib.ln_output_delete),
+    borrows = options.output ~= nil, -- the output is another's
+    options = options,
     parts = {},
     batches = ffi.new "const ln_batch *[1]",
     stats = ffi.new "ln_stats",
@@ -168,13 +170,13 @@ function M.open(pipelines, options)
   for _, p in ipairs(pipelines) do lower.columns(p, app.reader, app.view, options.clock) end
   local first = lib.ln_reader_columns(app.reader)
   local traced = (options.trace_bytes or 0) > 0
-  if traced then require("lunette.trace").begin(app.output, pipelines, options) end
+  if traced and not options.output then require("lunette.trace").begin(app.output, pipelines, options) end
   local slices = options.slices
   if traced then slices = false end -- each window is seen
   for i, p in ipairs(pipelines) do
     app.parts[i] = new_part(app, p, { show_name = #pipelines > 1, clock = options.clock, seed = seed,
       slices = slices, plain = options.plain, streams = options.streams, traced = traced,
-      trace_keys = options.trace_keys }, first)
+      trace_keys = options.trace_keys, celled = options.celled, kept = options.kept }, first)
   end
   return app
 end
@@ -373,14 +375,59 @@ function App:verify()
   end
 end
 
+-- ---- one app goes on in the place of another
+
+--- Is nothing under way, so that another may take over?
+function App:rests() return not self.batch and not self.round end
+
+--- What another app needs of this one, which then has nothing more to do than to be closed: the reader, the output and
+-- the readers of streams are the other's to free.
+function App:hand_over()
+  local out = { reader = ffi.released(self.reader), output = ffi.released(self.output), streams = {} }
+  for number, stream in pairs(self.streams) do
+    out.streams[number] = { reader = ffi.released(stream.reader), messages = stream.messages }
+  end
+  for _, name in ipairs { "streams_opened", "set_us", "unheard_us", "script_errors", "finishing", "news" } do
+    out[name] = self[name]
+  end
+  self.reader, self.output, self.streams = nil, nil, {}
+  return out
+end
+
+--- Takes the place of that other app: goes on where it stood, with its own functions, columns and engines, into which the
+-- state has been loaded. What is then under way is to be gone on with.
+function App:take_over(from)
+  local reader = ffi.owned(from.reader, lib.ln_reader_delete)
+  lib.ln_reader_adopt(reader, self.reader)
+  ffi.free(self.reader, lib.ln_reader_delete)
+  self.reader, self.output = reader, ffi.owned(from.output, lib.ln_output_delete)
+  self.borrows = false
+  self.view.columns.use(reader)
+  for number, stream in pairs(from.streams) do
+    lib.ln_reader_follow(stream.reader, reader)
+    self.streams[number] = { reader = ffi.owned(stream.reader, lib.ln_reader_delete), messages = stream.messages }
+  end
+  self.streams_opened, self.set_us, self.unheard_us = from.streams_opened, from.set_us, from.unheard_us
+  self.finishing, self.script_errors = from.finishing, from.script_errors + self.script_errors
+  for i, text in ipairs(from.news) do table.insert(self.news, i, text) end
+  return self:begin_round(function() return OK end) and NEEDS_INPUT or DRAIN
+end
+
+--- Frees some of what the engines of an app hold that has handed over; true when nothing is left that takes long.
+function App:dispose(count)
+  for _, part in ipairs(self.parts) do
+    if lib.ln_engine_dispose(part.engine, count) == 0 then return false end
+  end
+  return true
+end
+
 --- Frees everything now.
 function App:close()
-  if not self.reader then return end
   for _, part in ipairs(self.parts) do ffi.free(part.engine, lib.ln_engine_delete) end
   for _, stream in pairs(self.streams) do ffi.free(stream.reader, lib.ln_reader_delete) end
-  ffi.free(self.reader, lib.ln_reader_delete)
-  ffi.free(self.output, lib.ln_output_delete)
-  self.parts, self.reader, self.output = {}, nil, nil
+  if self.reader then ffi.free(self.reader, lib.ln_reader_delete) end
+  if self.output and not self.borrows then ffi.free(self.output, lib.ln_output_delete) end
+  self.parts, self.streams, self.reader, self.output = {}, {}, nil, nil
 end
 
 return M

@@ -69,6 +69,12 @@ function M.owned(object, delete)
   return ffi.gc(object, delete)
 end
 
+--- The same object, which Lua frees no longer.
+function M.released(object) return ffi.gc(object, nil) end
+
+--- An object of a C type at an address that another Lua state has told.
+function M.at(ctype, address) return ffi.cast(ctype, ffi.cast("uintptr_t", address)) end
+
 --- Frees it now.
 function M.free(object, delete) delete(ffi.gc(object, nil)) end
 

@@ -4,6 +4,7 @@ local driver = require "lunette.driver"
 local ffi = require "lunette.ffi"
 local jit_report = require "lunette.jit_report"
 local loader = require "lunette.loader"
+local reloads = require "lunette.host.reload"
 local value = require "lunette.value"
 
 local lib = ffi.lib
@@ -59,6 +60,12 @@ local function load(path, params, streams)
   return pipelines, texts, streams == 1
 end
 
+-- An app that runs from now on, with the options that it was opened with.
+local function begin(opened, options)
+  app, rejects_taken = opened, options.rejects
+  app.own_options = options
+end
+
 --- Checks a script without running it. One that names no source may be run on sockets.
 -- @return true, or nil and a list of problems
 function M.check(path, params)
@@ -75,9 +82,11 @@ function M.open(path, params, options)
   local pipelines, texts, streams = load(path, params, options.streams or 0)
   if not pipelines then return nil, texts end
   options.streams = streams
+  local own = {}
+  for name, x in pairs(options) do own[name] = x end
   local ok, opened = pcall(driver.open, pipelines, options)
   if not ok then return nil, { ("%s: %s"):format(path, opened) } end
-  app, rejects_taken = opened, options.rejects
+  begin(opened, own)
   return true, ffi.address(app.reader), ffi.address(app.output), texts
 end
 
@@ -201,5 +210,7 @@ function M.progress()
   end
   return watermark, windows, late, read
 end
+
+reloads(M, { load = load, begin = begin, guarded = guarded, app = function() return app end })
 
 return M
