@@ -221,7 +221,7 @@ void ln_engine_delete(ln_engine *e) {
     ln_mem_free(&mem, e, sizeof *e);
 }
 
-/* ---- what a plan costs -------------------------------------------------------------------------------------------- */
+/* ---- what a plan costs ------------------------------------------------------------------------------------------ */
 
 void ln_engine_footprint(const ln_engine *e, ln_footprint *out) {
     *out = (ln_footprint){
