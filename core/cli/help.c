@@ -261,8 +261,8 @@ static const char *const TEXTS[LN_CLI_COMMANDS + 1] = {
         "CSV is as RFC 4180 has it: the first line names the fields, every line has as many; spaces are part of a\n"
         "field; one that is empty and not in quotes is left out of its record. Whole numbers of 64 bits stay exact.\n"
         "JSON has no bytes, extensions and infinities: bytes become base64, an extension\n"
-        "{\"ext\":type,\"data\":base64}, NaN and infinities null, and a name that is no text becomes one; these do not\n"
-        "come back as what they were. All else does.\n"
+        "{\"ext\":type,\"data\":base64}, NaN and infinities null, and a name that is no text becomes one; these do\n"
+        "not come back as what they were. All else does.\n"
         "\n"
         "Exit status: 0; 1 the input is broken (its line or byte is told, and everything before it has been written),\n"
         "or something could not be read or written; 2 a wrong command line.\n",

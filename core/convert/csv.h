@@ -1,5 +1,6 @@
 /* CSV (RFC 4180) to records: the first line names the fields, every other one is a map. libcsv parses; what is added
- * here are names, numbers, limits, and the place of whatever is wrong. Memory is bounded by one record and the names. */
+ * here are names, numbers, limits, and the place of whatever is wrong. Memory is bounded by one record and the
+ * names. */
 #ifndef LN_CONVERT_CSV_H
 #define LN_CONVERT_CSV_H
 
