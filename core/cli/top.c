@@ -104,7 +104,9 @@ static const char *look(top *t, int on_screen) {
     time_t now = time(NULL);
     struct tm tm;
     int status = 0;
-    if (open_socket(t) || ask(t, "stats\n", 0) || ask(t, "windows most=0\n", 1)) return NULL;
+    if (open_socket(t) || ask(t, "{\"command\":\"status\"}\n", 0) ||
+        ask(t, "{\"command\":\"windows\",\"most\":0}\n", 1))
+        return NULL;
     snprintf(seconds, sizeof seconds, "%.6f", steady_s());
     snprintf(height, sizeof height, "%d", on_screen ? ln_screen_rows() : 0);
     snprintf(width, sizeof width, "%d", on_screen ? ln_screen_columns() : 200);

@@ -197,6 +197,8 @@ return function(args)
   local o = { columns = 200, rows = 24, pipeline = 1, address = "", time = "" }
   for _, arg in ipairs(args) do o[arg[1]] = tonumber(arg[2]) or arg[2] end
   local now, opened = value.from_json(o.stats), value.from_json(o.windows)
+  local wrong = type(now) == "table" and now.error or type(opened) == "table" and opened.error
+  if wrong then error(tostring(wrong), 0) end
   if type(now) ~= "table" or type(now.pipelines) ~= "table" or type(opened) ~= "table" then
     error("the server's answer is none that this version understands", 0)
   end

@@ -335,6 +335,9 @@ function M.lines(options)
   local unit, start = story.facts.unit, nil
   local report = reports.new(story.facts, silence_of(story))
   if not options.key and report.keyed then return nil, "--key KEY is missing: of which key is it asked?" end
+  if options.key and not report.keyed and options.key ~= "null" then
+    return nil, ("--key %s: the pipeline has no key: leave it out"):format(options.key)
+  end
   if options.window then
     start = reports.read_start(options.window, unit)
     if not start then
