@@ -11,8 +11,10 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 #include "lunette_ffi.h"
+#include "lunette_look_ffi.h"
 #include "lunette_state_ffi.h"
 #include "lunette_streams_ffi.h"
+#include "lunette_tools_ffi.h"
 #include "lunette_trace_ffi.h"
 
 /* ---- a Lua state for C hosts: liblunette ------------------------------------------------------------------------
@@ -95,6 +97,14 @@ const char *lunette_problem(lunette *l, size_t i);
  * Each argument is an option of the program's command of that name. LUNETTE_OK with the exit status that the program
  * would have, or LUNETTE_FAILED. */
 int lunette_tool(lunette *l, const char *tool, const lunette_param *args, size_t count, int traceback, int *status);
+/* What the last tool left to be shown: "top" makes lines of two answers of a control socket. NULL where it left
+ * none. */
+const char *lunette_tool_text(lunette *l);
+
+/* Looks into what runs, between two calls: "windows" gives the open windows, sources and watermark of each pipeline as
+ * a line of JSON, "why" says in words why a window has shown nothing yet. Arguments: pipeline, key, and for why window,
+ * for windows most. A view, NULL on failure, with lunette_error. */
+const char *lunette_look(lunette *l, const char *what, const lunette_param *args, size_t count);
 
 /* File number i that the last check or open has read, the script first and then modules beside it: 0, or -1 behind the
  * last, or where memory is short. */
@@ -104,6 +114,31 @@ int lunette_file(lunette *l, size_t i, lunette_text *out);
  * i-th address, NULL after the last. All can be parsed by lunette_address_parse. */
 const char *lunette_sink_named(lunette *l);
 const char *lunette_source_named(lunette *l, size_t i);
+
+/* ---- reload: another script goes on in the place of the one that runs -------------------------------------------
+ *
+ * The lunette, its reader, its output and its open streams stay the same objects; no record is lost, repeated or put in
+ * another order. Windows, watermark, pane numbers and counters go on, triggers keep the state of parts that are of the
+ * same kind in the same place, and pipelines of a list are matched by their names. What may not change: a pipeline's
+ * time, key, window, panes, and aggregates that there were; new ones start empty. */
+
+enum lunette_on_change { LUNETTE_CHANGE_REFUSE = 0, LUNETTE_CHANGE_DRAIN };
+
+/* Loads `script` in a Lua state of its own, checks it and compares it with what runs, which goes on untouched whatever
+ * is wrong. Of the options, which may be NULL, params and traceback count. LUNETTE_OK: ready, go on with
+ * lunette_reload_step; LUNETTE_PROBLEMS: lunette_problem lists what is wrong with the script, or the changes that are
+ * refused, with the field and both values; LUNETTE_FAILED: lunette_error tells why. With LUNETTE_CHANGE_DRAIN a pipeline
+ * that has changed too much is not refused: the old one keeps its open windows until they expire, and takes no more
+ * records, while the new one begins. */
+int lunette_reload_begin(lunette *l, const char *script, const lunette_options *options, int on_change);
+/* Carries the state over for about so long; to be called between two pumps, which go on meanwhile. LUNETTE_DRAIN: not
+ * done yet: take the output, and call again, after any other call; LUNETTE_OK: the new script has taken over;
+ * LUNETTE_FAILED: it can't be, lunette_error tells why, and the old one goes on. A budget should have 1,000 us at least:
+ * the state is carried over faster than records change it. The last step takes about 4 ms more than its budget at the
+ * most, where records do not come faster than that. */
+int lunette_reload_step(lunette *l, int64_t now_us, int64_t budget_us);
+/* Gives a reload up that is under way; nothing where there is none. */
+void lunette_reload_cancel(lunette *l);
 
 /* Where bytes go in and panes come out; NULL before lunette_open. Fill the reader only after a pump that returned
  * LUNETTE_OK; take and clear each of the output's streams after every call. */
@@ -134,11 +169,6 @@ int lunette_clock_set(lunette *l, int64_t by_us);
 int lunette_unheard(lunette *l, int64_t by_us);
 /* A run ends that completes nothing more: what lunette_finish would tell of rejects is told by lunette_notice. */
 int lunette_conclude(lunette *l);
-
-enum lunette_on_change { LUNETTE_CHANGE_REFUSE = 0, LUNETTE_CHANGE_DRAIN };
-int lunette_reload_begin(lunette *l, const char *script, const lunette_options *options, int on_change);
-int lunette_reload_step(lunette *l, int64_t now_us, int64_t budget_us);
-void lunette_reload_cancel(lunette *l);
 
 /* ---- addresses: where records come from and panes go ------------------------------------------------------------ */
 

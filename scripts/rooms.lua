@@ -13,19 +13,22 @@ local rooms = {
   ledger = { "base" },
   -- Else what any C host can use.
   server = { "forward", "base/mem.h", "base/time.h", "base/test.h", "base/test_random.h" },
-  cli = { "server" },
+  convert = {}, -- what any C host can use
+  cli = { "server", "convert" },
 }
 
 -- Headers of other projects, and the rooms that may know them. Those not named here (the C library's) are free.
 local libraries = {
   ["lua.h"] = { "host" }, ["lauxlib.h"] = { "host" }, ["lualib.h"] = { "host" }, ["luajit.h"] = { "host" },
   ["ev.h"] = { "server" },
+  ["csv.h"] = { "convert" },
   ["simdjson.h"] = { "ingest" },
   ["xxhash.h"] = { "base", "ingest", "window" },
   ["msgpack.h"] = { "base", "ingest", "egress", "forward" },
   ["sodium.h"] = { "forward" },
   ["lmdb.h"] = { "ledger" },
   ["zlib.h"] = { "forward" },
+  ["ncurses.h"] = { "cli" },
 }
 
 -- Modules of lua/lunette/: what each may require beside its own parts. The first rows read a script and know no engine,
@@ -36,8 +39,9 @@ local modules = {
   ["lunette.trigger"] = { "lunette.node" },
   ["lunette.aggregate"] = { "lunette.node" },
   ["lunette.plan"] = { "lunette.node" },
-  ["lunette"] = { -- lunette.record only where a script copies a record, which takes a run
+  ["lunette"] = { -- the last two only where they are used, which takes the engine
     "lunette.node", "lunette.window", "lunette.trigger", "lunette.aggregate", "lunette.plan", "lunette.record",
+    "lunette.engine",
   },
   ["lunette.loader"] = { "lunette", "lunette.node", "lunette.plan" },
 
@@ -57,13 +61,34 @@ local modules = {
   },
 
   ["lunette.plot"] = { "lunette.value", "lunette.trace" },
-  ["lunette.tools"] = { "lunette.trace", "lunette.plot" }, -- each is a command that works on files
+  ["lunette.test"] = { -- runs scripts as a host does
+    "lunette.account", "lunette.driver", "lunette.ffi", "lunette.loader", "lunette.moment", "lunette.node",
+    "lunette.plan", "lunette.trace", "lunette.value", "luassert", "say",
+  },
+  ["lunette.explain"] = { -- reads a checked plan; opens an engine to see how it is laid out, and for one record
+    "lunette.driver", "lunette.ffi", "lunette.lower", "lunette.moment", "lunette.trace", "lunette.value",
+  },
+  ["lunette.tools"] = { -- each is a command that works on files
+    "lunette.trace", "lunette.plot", "lunette.explain", "lunette.loader", "lunette.test", "lunette.value",
+    "busted.core", "busted.modules.cli", "busted.runner",
+  },
+
+  ["lunette.moment"] = {},
+  ["lunette.account"] = { "lunette.ffi" },
+  ["lunette.engine"] = {
+    "lunette.ffi", "lunette.value", "lunette.node", "lunette.plan", "lunette.loader", "lunette.driver",
+    "lunette.account",
+  },
 
   ["lunette.jit_report"] = {},
   ["lunette.host"] = {
-    "lunette.ffi", "lunette.value", "lunette.loader", "lunette.driver", "lunette.jit_report",
-    "lunette.tools",
+    "lunette.account", "lunette.ffi", "lunette.value", "lunette.loader", "lunette.driver", "lunette.jit_report",
+    "lunette.tools", "lunette.look", "lunette.plain", "lunette.reload",
   },
+  ["lunette.plain"] = { "lunette.ffi", "lunette.node" },
+  ["lunette.carry"] = { "lunette.ffi", "lunette.plain" },
+  ["lunette.reload"] = { "lunette.carry", "lunette.plain", "lunette.trace" },
+  ["lunette.look"] = { "lunette.ffi", "lunette.value", "lunette.trace" },
 }
 local free = { bit = true, jit = true, ["jit.util"] = true, ["jit.vmdef"] = true,
   ["table.new"] = true, ["table.clear"] = true }

@@ -1,5 +1,6 @@
 --- The examples: each gives its panes, as JSON lines and as msgpack; their inputs are what make_inputs.lua makes.
 local ffi = require "ffi"
+local forward = require "spec.support.forward"
 local json = require "spec.support.json"
 local server = require "spec.support.server"
 local shell = require "spec.support.shell"
@@ -70,8 +71,8 @@ describe("example", function()
 
   it("scripts are all tested here", function()
     local r = shell.run(folder, ("cd %s && ls *.lua | grep -v make_inputs"):format(path ""))
-    local known = { "live.lua" } -- see below
-    for i, name in ipairs(EXAMPLES) do known[i + 1] = name .. ".lua" end
+    local known = { "live.lua", "logs.lua" } -- see below
+    for _, name in ipairs(EXAMPLES) do known[#known + 1] = name .. ".lua" end
     table.sort(known)
     assert.equal(table.concat(known, "\n") .. "\n", r.out)
   end)
@@ -127,6 +128,26 @@ describe("the examples show what they say:", function()
     assert.same({ "/cart", now, 1, 10 }, { pane.key, pane.start, pane.value.requests, pane.value.worst_ms })
     assert.equal(0, s:stop().code)
     s:clear()
+  end)
+
+  it("logs, from a shipper to a collector", function()
+    local collector = server.start(server.script [[
+      time = { field = "$time" }, key = "$tag", window = ln.tumbling "1m", trigger = ln.each(),
+      where = function(r) return r.timing == "early" and r.value.lines == 3 and r.value.delay_ms == 2000 end,
+    ]], "--in forward://127.0.0.1:0")
+    local s = server.start(shell.read(path "logs.lua"), "--set alarm=2 --in forward://127.0.0.1:0 --out "
+      .. ("'forward://127.0.0.1:%d?tag=logs.minutes&time=end'"):format(collector:port "forward"))
+    local shipper, now = s:connect(s:port "forward"), math.floor(socket.gettime() / 60) * 60
+    local function line(level)
+      return forward.message("shop.cart", now, forward.map("level", forward.text(level), "written_ms",
+        "\203" .. ffi.string(ffi.new("double[1]", now * 1000 - 2000), 8):reverse()))
+    end
+    shipper:send(line "info" .. line "error" .. line "error")
+    assert.same({ ("logs.minutes [%d,%d) 1 early"):format(now * 1000 + 60000, now * 1000 + 120000) },
+      collector:wait_panes(1))
+    assert.same({ 0, 0 }, { s:stop().code, collector:stop().code })
+    s:clear()
+    collector:clear()
   end)
 
   it("scores, which every other count changes", function()

@@ -59,6 +59,12 @@ describe("the gallery's picture", function()
     end)
   end
 
+  it("is what its own specs say, as a user runs them", function()
+    local r = shell.run(folder, ('"$LUNETTE" test %s'):format(root .. "/examples/gallery"))
+    assert.equal(0, r.code, r.out .. r.err)
+    assert.truthy(r.out:find "10 successes / 0 failures / 0 errors", r.out)
+  end)
+
   it("fixed has early, on-time and late panes, and a record that was too late", function()
     assert.same({ "early 5", "early 12", "early 15", "early 19", "on_time 19", "late 28" }, shown("fixed", 0, "sum"))
     assert.truthy(shell.read(folder .. "/words"):find("late 1", 1, true))

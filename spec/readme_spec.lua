@@ -6,7 +6,10 @@
 local json = require "spec.support.json"
 local shell = require "spec.support.shell"
 
-local PAGES = { "README.md", "lua/README.md", "examples/README.md", "core/README.md", "lua/aggregates.md" }
+local PAGES = {
+  "README.md", "lua/README.md", "examples/README.md", "core/README.md", "lua/aggregates.md", "lua/hosts.md",
+  "lua/traces.md",
+}
 
 local FRAGMENT = [[
 local ln = require "lunette"
@@ -17,6 +20,13 @@ return ln.pipeline(spec)
 ]]
 
 local root = io.popen("pwd"):read "*l"
+
+-- What a Lua host of the source tree takes.
+local HOST = [[
+export LUA_PATH='%s/lua/?.lua;%s/lua/?/init.lua;%s/lua/?.lua;;' LUNETTE_CORE='%s'
+]]
+local core = os.getenv "LUNETTE_CORE" or root .. "/build/liblunette-core.so"
+local build = core:match "^(.*)/"
 local folder
 
 local function page_of(path)
@@ -78,7 +88,7 @@ end
 
 local function run(command)
   command = command:gsub("scripts/lunette", '"$LUNETTE"'):gsub("build/lunette", '"$LUNETTE"')
-  return shell.run(folder, "{ " .. command .. "\n} 2>&1")
+  return shell.run(folder, HOST:format(root, root, build, core) .. "{ " .. command .. "\n} 2>&1")
 end
 
 local function check_console(block)

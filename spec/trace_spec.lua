@@ -7,6 +7,7 @@ local run = require "spec.support.run"
 local scenes = require "lunette.plot.scene"
 local shell = require "spec.support.shell"
 local stories = require "lunette.trace.story"
+local server = require "spec.support.server"
 local svg = require "lunette.plot.svg"
 
 local SEEDS = 60
@@ -203,6 +204,15 @@ describe("a trace", function()
     assert.equal(6, #stories.read(folder .. "/trace", { pipeline = "pipeline_2" }).records)
   end)
 
+  it("may begin anew in the middle, as when the script is exchanged", function()
+    traced(SPEND, INPUT)
+    local first = shell.read(folder .. "/trace"):gsub('{"event":"finish".*$', "")
+    traced(SPEND:gsub("1m", "30s"), '{"ts":150,"user":"ann"}\n')
+    shell.write(folder .. "/both", first .. shell.read(folder .. "/trace"))
+    local story = stories.read(folder .. "/both", {})
+    assert.same({ "tumbling 30s", 7 }, { story.facts.window.words, #story.records })
+  end)
+
   it("is refused where it would overwrite the script, an input or the panes", function()
     shell.write(folder .. "/s.lua", SPEND)
     shell.write(folder .. "/in.jsonl", INPUT)
@@ -212,5 +222,31 @@ describe("a trace", function()
       assert.truthy(r.err:find("lunette: --trace ", 1, true), r.err)
     end
     assert.equal(SPEND, shell.read(folder .. "/s.lua"))
+  end)
+end)
+
+describe("a trace of a server", function()
+  it("tells connections apart, which of them holds the watermark, when one is gone, and where it ended", function()
+    local s = server.start(server.script "watermark = { delay = '1s' },", "--in tcp://127.0.0.1:0 --trace trace")
+    local one, other = s:connect(), s:connect()
+    local function events() return shell.read(s.folder .. "/trace") end
+    local function told(part) server.wait(function() return events():find(part, 1, true) end, part) end
+    one:send '{"t":500,"k":"a"}\n'
+    told '"time":500,"source":1'
+    other:send '{"t":9000,"k":"b"}\n'
+    told '"time":9000,"source":2'
+    local held = explain.lines { trace = s.folder .. "/trace", key = "a" }[1]
+    assert.truthy(held:find("held there by source 1", 1, true), held)
+    one:close()
+    told '"event":"gone"'
+    told '"event":"pane"'
+    assert.equal(0, s:stop().code)
+    local last = json.decode(events():match '[^\n]*\n$')
+    assert.same({ "end", 2, 1 }, { last.event, last.read, #last.sources })
+    assert.same({ 2, 8000 }, { last.sources[1].source, last.sources[1].promise })
+    local open = explain.lines { trace = s.folder .. "/trace", key = "b" }
+    assert.truthy(open[1]:find("[9000, 10000) of \"b\" has shown nothing yet", 1, true), open[1])
+    assert.truthy(table.concat(open, "\n"):find "The trace ends at clock")
+    s:clear()
   end)
 end)

@@ -31,7 +31,7 @@ describe("a word", function()
   end
 
   it("exists for everything that the module holds", function()
-    local known = { param = true, null = true, copy = true }
+    local known = { param = true, null = true, copy = true, open = true }
     for _, names in pairs(words) do
       for _, name in ipairs(names) do known[name] = true end
     end

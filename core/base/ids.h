@@ -27,10 +27,6 @@ static inline void ln_ids_give(ln_ids *ids, ln_mem *mem, uint32_t id) {
     ln_mem_shrink(mem, &ids->free, &ids->free_cap, 0, sizeof *ids->free);
 }
 
-/* Makes those `count` numbers the ones in use, of which none was handed out before; `list` is sorted by it. 0, or -1
- * where one stands there twice, or memory is short. */
-int ln_ids_restore(ln_ids *ids, ln_mem *mem, uint32_t *list, size_t count);
-
 static inline uint32_t ln_ids_live(const ln_ids *ids) { return ids->last - (uint32_t)ids->free_count; }
 
 static inline void ln_ids_free(ln_ids *ids, ln_mem *mem) {

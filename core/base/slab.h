@@ -31,8 +31,15 @@ void ln_slab_init(ln_slab *s, ln_mem *mem, size_t entry_bytes);
 void ln_slab_free(ln_slab *s);
 /* The id of an entry of zeros; LN_SLAB_NONE where memory is short. */
 uint32_t ln_slab_take(ln_slab *s);
-/* The entry with that id, of a slab to which nothing has been given back; 0, or -1 where memory is short. */
-int ln_slab_take_at(ln_slab *s, uint32_t id);
+/* The same under a number that is vacant; ln_slab_arrange must follow before any is taken otherwise. */
+uint32_t ln_slab_take_at(ln_slab *s, uint32_t id);
+/* Chunks are looked through for a vacant number in the order of these lists, which say the same of another slab. Of one
+ * filled by ln_slab_take_at they are set: `list` has the chunks with room, then those that nothing lives in and that
+ * keep their memory, then those without memory, each other than full once. LN_OK, LN_ENOMEM, or LN_EINVALID for lists
+ * that do not fit. */
+int ln_slab_arrange(ln_slab *s, size_t chunks, const uint32_t *list, const size_t count[3]);
+/* Writes the same lists, which have room for s->chunks numbers. */
+void ln_slab_lists(const ln_slab *s, uint32_t *list, size_t count[3]);
 void ln_slab_give(ln_slab *s, uint32_t id);
 static inline void *ln_slab_at(const ln_slab *s, uint32_t id) {
     return s->chunk[id / LN_SLAB_CHUNK].entry + id % LN_SLAB_CHUNK * s->entry_bytes;

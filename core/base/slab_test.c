@@ -124,7 +124,7 @@ static void numbers_that_were_there(void) {
     ln_slab_init(&s, test_mem_init(&t, SIZE_MAX / 2), BYTES);
     count = 0;
     for (size_t i = 0; i < 4; i++) {
-        CHECK_INT(ln_slab_take_at(&s, had[i]), 0);
+        CHECK_INT(ln_slab_take_at(&s, had[i]), had[i]);
         write_entry(&s, had[i]);
         there[count++] = had[i];
     }

@@ -1,9 +1,11 @@
 /* The program: finds the command and hands over. */
 #include "cli/check.h"
+#include "cli/convert.h"
 #include "cli/help.h"
 #include "cli/options.h"
 #include "cli/run.h"
 #include "cli/tool.h"
+#include "cli/top.h"
 #include "cli/words.h"
 
 #include <errno.h>
@@ -46,7 +48,10 @@ static int obey(enum ln_cli_command command, int argc, char **argv) {
         case LN_CLI_RUN: rc = ln_cli_run(&o); break;
         case LN_CLI_CHECK: rc = ln_cli_check(&o); break;
         case LN_CLI_EXPLAIN:
-        case LN_CLI_PLOT: rc = ln_cli_tool(command, &o); break;
+        case LN_CLI_PLOT:
+        case LN_CLI_TEST: rc = ln_cli_tool(command, &o); break;
+        case LN_CLI_TOP: rc = ln_cli_top(&o); break;
+        case LN_CLI_CONVERT: rc = ln_cli_convert(&o); break;
         case LN_CLI_VERSION: rc = print_version(); break;
         default: rc = print_help(&o); break;
         }

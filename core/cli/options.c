@@ -2,155 +2,29 @@
 #define _GNU_SOURCE
 #include "cli/options.h"
 
+#include "cli/known.h"
+#include "cli/values.h"
 #include "cli/words.h"
 #include "server/log.h"
 
-#include <errno.h>
 #include <getopt.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const int64_t S = 1000000;
 
-enum option_code {
-    OPTION_IN = 256,
-    OPTION_OUT,
-    OPTION_REJECTS,
-    OPTION_TRACE,
-    OPTION_TRACE_KEY,
-    OPTION_TRACE_LIMIT,
-    OPTION_IN_FORMAT,
-    OPTION_OUT_FORMAT,
-    OPTION_CLOCK,
-    OPTION_SET,
-    OPTION_STATS,
-    OPTION_JIT_REPORT,
-    OPTION_PROGRESS,
-    OPTION_NO_PROGRESS,
-    OPTION_TRACEBACK,
-    OPTION_INSECURE,
-    OPTION_FLUSH_ON_EXIT,
-    OPTION_LOG_LEVEL,
-    OPTION_LOG_FORMAT,
-    OPTION_CONNECTIONS,
-    OPTION_CONNECTIONS_PER_HOST,
-    OPTION_RECORD_TIMEOUT,
-    OPTION_IDLE_TIMEOUT,
-    OPTION_DRAIN_TIMEOUT,
-    OPTION_QUEUE_BYTES,
-    OPTION_MESSAGE_BYTES,
-    OPTION_RECEIVE_BYTES,
-    OPTION_ACK_TIMEOUT,
-    OPTION_SHARED_KEY_FILE,
-    OPTION_USERS_FILE,
-    OPTION_SINK_KEY_FILE,
-    OPTION_SINK_USER_FILE,
-    OPTION_WATCH,
-    OPTION_ON_CHANGE,
-    OPTION_FILES,
-    OPTION_HELP,
-    OPTION_TOLD /* and those above: told by their name to the tool that is the command, from TOLD */
-};
-
-static const struct option RUN_OPTIONS[] = {
-    {"in", required_argument, NULL, OPTION_IN},
-    {"out", required_argument, NULL, OPTION_OUT},
-    {"rejects", required_argument, NULL, OPTION_REJECTS},
-    {"trace", required_argument, NULL, OPTION_TRACE},
-    {"trace-key", required_argument, NULL, OPTION_TRACE_KEY},
-    {"trace-limit", required_argument, NULL, OPTION_TRACE_LIMIT},
-    {"in-format", required_argument, NULL, OPTION_IN_FORMAT},
-    {"out-format", required_argument, NULL, OPTION_OUT_FORMAT},
-    {"clock", required_argument, NULL, OPTION_CLOCK},
-    {"set", required_argument, NULL, OPTION_SET},
-    {"watch", no_argument, NULL, OPTION_WATCH},
-    {"on-change", required_argument, NULL, OPTION_ON_CHANGE},
-    {"stats", no_argument, NULL, OPTION_STATS},
-    {"jit-report", no_argument, NULL, OPTION_JIT_REPORT},
-    {"progress", no_argument, NULL, OPTION_PROGRESS},
-    {"no-progress", no_argument, NULL, OPTION_NO_PROGRESS},
-    {"insecure", no_argument, NULL, OPTION_INSECURE},
-    {"flush-on-exit", no_argument, NULL, OPTION_FLUSH_ON_EXIT},
-    {"log-level", required_argument, NULL, OPTION_LOG_LEVEL},
-    {"log-format", required_argument, NULL, OPTION_LOG_FORMAT},
-    {"max-connections", required_argument, NULL, OPTION_CONNECTIONS},
-    {"max-connections-per-host", required_argument, NULL, OPTION_CONNECTIONS_PER_HOST},
-    {"record-timeout", required_argument, NULL, OPTION_RECORD_TIMEOUT},
-    {"idle-timeout", required_argument, NULL, OPTION_IDLE_TIMEOUT},
-    {"drain-timeout", required_argument, NULL, OPTION_DRAIN_TIMEOUT},
-    {"queue-bytes", required_argument, NULL, OPTION_QUEUE_BYTES},
-    {"message-bytes", required_argument, NULL, OPTION_MESSAGE_BYTES},
-    {"receive-bytes", required_argument, NULL, OPTION_RECEIVE_BYTES},
-    {"ack-timeout", required_argument, NULL, OPTION_ACK_TIMEOUT},
-    {"shared-key-file", required_argument, NULL, OPTION_SHARED_KEY_FILE},
-    {"users-file", required_argument, NULL, OPTION_USERS_FILE},
-    {"sink-key-file", required_argument, NULL, OPTION_SINK_KEY_FILE},
-    {"sink-user-file", required_argument, NULL, OPTION_SINK_USER_FILE},
-    {"traceback", no_argument, NULL, OPTION_TRACEBACK},
-    {"help", no_argument, NULL, OPTION_HELP},
-    {NULL, 0, NULL, 0},
-};
-
-static const struct option CHECK_OPTIONS[] = {
-    {"files", no_argument, NULL, OPTION_FILES},
-    {"set", required_argument, NULL, OPTION_SET},
-    {"traceback", no_argument, NULL, OPTION_TRACEBACK},
-    {"help", no_argument, NULL, OPTION_HELP},
-    {NULL, 0, NULL, 0},
-};
-
-/* Options of commands that are tools in Lua. */
-static const char *const TOLD[] = {"trace", "key", "window", "pipeline", "out", "lanes", "up", "title"};
-enum { TOLD_TRACE = OPTION_TOLD, TOLD_KEY, TOLD_WINDOW, TOLD_PIPELINE, TOLD_OUT, TOLD_LANES, TOLD_UP, TOLD_TITLE };
-
-static const struct option EXPLAIN_OPTIONS[] = {
-    {"trace", required_argument, NULL, TOLD_TRACE},
-    {"key", required_argument, NULL, TOLD_KEY},
-    {"window", required_argument, NULL, TOLD_WINDOW},
-    {"pipeline", required_argument, NULL, TOLD_PIPELINE},
-    {"traceback", no_argument, NULL, OPTION_TRACEBACK},
-    {"help", no_argument, NULL, OPTION_HELP},
-    {NULL, 0, NULL, 0},
-};
-
-static const struct option PLOT_OPTIONS[] = {
-    {"trace", required_argument, NULL, TOLD_TRACE}, {"out", required_argument, NULL, TOLD_OUT},
-    {"key", required_argument, NULL, TOLD_KEY},     {"pipeline", required_argument, NULL, TOLD_PIPELINE},
-    {"lanes", required_argument, NULL, TOLD_LANES}, {"up", required_argument, NULL, TOLD_UP},
-    {"title", required_argument, NULL, TOLD_TITLE}, {"traceback", no_argument, NULL, OPTION_TRACEBACK},
-    {"help", no_argument, NULL, OPTION_HELP},       {NULL, 0, NULL, 0},
-};
-
-static const struct option OTHER_OPTIONS[] = {{"help", no_argument, NULL, OPTION_HELP}, {NULL, 0, NULL, 0}};
-
-static const struct {
-    const char *name;
-    const char *letters; /* the colon in front makes getopt tell a missing value from an unknown option */
-    const struct option *options;
-    size_t words_min, words_max;
-    const char *missing; /* said when there are too few words */
-} COMMANDS[LN_CLI_COMMANDS] = {
-    [LN_CLI_RUN] = {"run", ":o:h", RUN_OPTIONS, 1, SIZE_MAX, "a script to run"},
-    [LN_CLI_CHECK] = {"check", ":h", CHECK_OPTIONS, 1, SIZE_MAX, "a script to check"},
-    [LN_CLI_EXPLAIN] = {"explain", ":h", EXPLAIN_OPTIONS, 0, 0, ""},
-    [LN_CLI_PLOT] = {"plot", ":o:h", PLOT_OPTIONS, 0, 0, ""},
-    [LN_CLI_VERSION] = {"version", ":h", OTHER_OPTIONS, 0, 0, ""},
-    [LN_CLI_HELP] = {"help", ":h", OTHER_OPTIONS, 0, 1, ""},
-};
-
 /* ---- names ----------------------------------------------------------------------------------------------------- */
 
 enum ln_cli_command ln_cli_command_named(const char *name) {
     int i = 0;
-    while (i < LN_CLI_COMMANDS && strcmp(COMMANDS[i].name, name) != 0) i++;
+    while (i < LN_CLI_COMMANDS && strcmp(ln_cli_known[i].name, name) != 0) i++;
     return (enum ln_cli_command)i;
 }
 
 int ln_cli_command_unknown(const char *name) {
     const char *known[LN_CLI_COMMANDS], *near;
-    for (int i = 0; i < LN_CLI_COMMANDS; i++) known[i] = COMMANDS[i].name;
+    for (int i = 0; i < LN_CLI_COMMANDS; i++) known[i] = ln_cli_known[i].name;
     near = ln_cli_nearest(name, known, LN_CLI_COMMANDS);
     if (near) {
         ln_cli_say("unknown command %s: did you mean %s?", name, near);
@@ -162,7 +36,7 @@ int ln_cli_command_unknown(const char *name) {
 }
 
 static int point_to_help(enum ln_cli_command command) {
-    ln_cli_say("see `lunette %s --help`", COMMANDS[command].name);
+    ln_cli_say("see `lunette %s --help`", ln_cli_known[command].name);
     return LN_EXIT_USAGE;
 }
 
@@ -172,20 +46,20 @@ static int refuse_unknown(enum ln_cli_command command, const char *given) {
     const char *known[64], *near;
     char name[64];
     size_t count = 0;
-    const struct option *o = COMMANDS[command].options;
+    const struct option *o = ln_cli_known[command].options;
     snprintf(name, sizeof name, "%.*s", (int)strcspn(given + 2, "="), given + 2);
     for (; o->name && count < sizeof known / sizeof *known; o++) {
         if (!strcmp(o->name, name)) {
-            ln_cli_say("%s: --%s takes no value", COMMANDS[command].name, name);
+            ln_cli_say("%s: --%s takes no value", ln_cli_known[command].name, name);
             return point_to_help(command);
         }
         known[count++] = o->name;
     }
     near = ln_cli_nearest(name, known, count);
     if (near) {
-        ln_cli_say("%s: unknown option --%s: did you mean --%s?", COMMANDS[command].name, name, near);
+        ln_cli_say("%s: unknown option --%s: did you mean --%s?", ln_cli_known[command].name, name, near);
     } else {
-        ln_cli_say("%s: unknown option --%s", COMMANDS[command].name, name);
+        ln_cli_say("%s: unknown option --%s", ln_cli_known[command].name, name);
     }
     return point_to_help(command);
 }
@@ -195,24 +69,12 @@ static int refuse(enum ln_cli_command command, int code, const char *given) {
     const char letter[] = {'-', (char)optopt, '\0'};
     int is_letter = optopt > 0 && optopt < OPTION_IN;
     if (code != ':' && !is_letter) return refuse_unknown(command, given);
-    ln_cli_say(code == ':' ? "%s: %s needs a value" : "%s: unknown option %s", COMMANDS[command].name,
+    ln_cli_say(code == ':' ? "%s: %s needs a value" : "%s: unknown option %s", ln_cli_known[command].name,
                is_letter ? letter : given);
     return point_to_help(command);
 }
 
-/* ---- values ---------------------------------------------------------------------------------------------------- */
-
-static int parse_format(const char *option, const char *text, int auto_known, int *format) {
-    static const char *const NAMES[] = {
-        [LN_FORMAT_AUTO] = "auto", [LN_FORMAT_MSGPACK] = "msgpack", [LN_FORMAT_JSON] = "json"};
-    for (int i = auto_known ? LN_FORMAT_AUTO : LN_FORMAT_MSGPACK; i <= LN_FORMAT_JSON; i++) {
-        if (strcmp(text, NAMES[i]) != 0) continue;
-        *format = i;
-        return 0;
-    }
-    ln_cli_say("--%s %s: the formats are %smsgpack and json", option, text, auto_known ? "auto, " : "");
-    return LN_EXIT_USAGE;
-}
+/* ---- one option ------------------------------------------------------------------------------------------------- */
 
 static int parse_param(ln_cli_options *o, char *text) {
     char *equals = strchr(text, '=');
@@ -225,88 +87,11 @@ static int parse_param(ln_cli_options *o, char *text) {
     return 0;
 }
 
-static int check_address(const char *what, const char *text, int use) {
-    lunette_address a;
-    if (!*text) {
-        ln_cli_say("%s: a file without a name; standard input and output are written -", what);
-        return LN_EXIT_USAGE;
-    }
-    if (!lunette_address_parse(&a, text, use)) return 0;
-    ln_cli_say("%s %s: %s", what, text, a.problem);
-    return LN_EXIT_USAGE;
-}
-
-static int parse_number(const char *option, const char *text, uint64_t most, uint64_t *number) {
-    char *end;
-    unsigned long long n;
-    errno = 0;
-    n = strtoull(text, &end, 10);
-    if (*text >= '0' && *text <= '9' && !*end && !errno && n >= 1 && n <= most) {
-        *number = n;
-        return 0;
-    }
-    ln_cli_say("--%s %s: write a whole number from 1 to %" PRIu64, option, text, most);
-    return LN_EXIT_USAGE;
-}
-
-/* "500ms", "20s", "5m", "1h"; "0" is none. */
-static int parse_duration(const char *option, const char *text, int64_t *us) {
-    static const struct {
-        const char *unit;
-        int64_t us;
-    } UNITS[] = {{"ms", 1000}, {"s", 1000000}, {"m", 60000000}, {"h", 3600000000}};
-    char *end;
-    unsigned long long n;
-    errno = 0;
-    n = strtoull(text, &end, 10);
-    if (*text >= '0' && *text <= '9' && !errno && n <= 1000000) {
-        if (!n && !*end) {
-            *us = 0;
-            return 0;
-        }
-        for (size_t i = 0; i < sizeof UNITS / sizeof *UNITS; i++) {
-            if (strcmp(end, UNITS[i].unit) != 0) continue;
-            *us = (int64_t)n * UNITS[i].us;
-            return 0;
-        }
-    }
-    ln_cli_say("--%s %s: write a duration, such as 500ms, 20s, 5m or 1h; 0 is no limit", option, text);
-    return LN_EXIT_USAGE;
-}
-
-static int parse_count(const char *option, const char *text, uint32_t *count) {
-    uint64_t n = 0;
-    int rc = parse_number(option, text, 1000000, &n);
-    *count = (uint32_t)n;
-    return rc;
-}
-
-static int parse_bytes(const char *option, const char *text, size_t *bytes) {
-    uint64_t n = 0;
-    int rc = parse_number(option, text, UINT64_C(1) << 40, &n);
-    *bytes = (size_t)n;
-    return rc;
-}
-
-static int parse_level(const char *text, int *level) {
-    for (*level = 0; ln_log_level_name(*level); ++*level)
-        if (!strcmp(text, ln_log_level_name(*level))) return 0;
-    ln_cli_say("--log-level %s: the levels are error, warning, info and debug", text);
-    return LN_EXIT_USAGE;
-}
-
-static int parse_log_format(const char *text, int *format) {
-    *format = strcmp(text, "json") ? LN_LOG_TEXT : LN_LOG_JSON;
-    if (*format == LN_LOG_JSON || !strcmp(text, "text")) return 0;
-    ln_cli_say("--log-format %s: the formats are text and json", text);
-    return LN_EXIT_USAGE;
-}
-
 static int take_forward_option(ln_cli_options *o, int code) {
     switch (code) {
-    case OPTION_MESSAGE_BYTES: return parse_bytes("message-bytes", optarg, &o->message_bytes);
-    case OPTION_RECEIVE_BYTES: return parse_bytes("receive-bytes", optarg, &o->receive_bytes);
-    case OPTION_ACK_TIMEOUT: return parse_duration("ack-timeout", optarg, &o->ack_timeout_us);
+    case OPTION_MESSAGE_BYTES: return ln_cli_parse_bytes("message-bytes", optarg, &o->message_bytes);
+    case OPTION_RECEIVE_BYTES: return ln_cli_parse_bytes("receive-bytes", optarg, &o->receive_bytes);
+    case OPTION_ACK_TIMEOUT: return ln_cli_parse_duration("ack-timeout", optarg, &o->ack_timeout_us);
     case OPTION_SHARED_KEY_FILE: o->shared_key_file = optarg; return 0;
     case OPTION_USERS_FILE: o->users_file = optarg; return 0;
     case OPTION_SINK_KEY_FILE: o->sink_key_file = optarg; return 0;
@@ -328,36 +113,36 @@ static int take_server_option(ln_cli_options *o, int code) {
     case OPTION_WATCH: o->watch = 1; return 0;
     case OPTION_ON_CHANGE: return parse_on_change(optarg, &o->on_change);
     case OPTION_FILES: o->files = 1; return 0;
-    case OPTION_LOG_LEVEL: return parse_level(optarg, &o->log_level);
-    case OPTION_LOG_FORMAT: return parse_log_format(optarg, &o->log_format);
-    case OPTION_CONNECTIONS: return parse_count("max-connections", optarg, &o->connections_max);
-    case OPTION_CONNECTIONS_PER_HOST: return parse_count("max-connections-per-host", optarg, &o->connections_per_host);
-    case OPTION_RECORD_TIMEOUT: return parse_duration("record-timeout", optarg, &o->record_timeout_us);
-    case OPTION_IDLE_TIMEOUT: return parse_duration("idle-timeout", optarg, &o->idle_timeout_us);
-    case OPTION_DRAIN_TIMEOUT: return parse_duration("drain-timeout", optarg, &o->drain_timeout_us);
-    case OPTION_QUEUE_BYTES: return parse_bytes("queue-bytes", optarg, &o->queue_bytes);
+    case OPTION_LOG_LEVEL: return ln_cli_parse_level(optarg, &o->log_level);
+    case OPTION_LOG_FORMAT: return ln_cli_parse_log_format(optarg, &o->log_format);
+    case OPTION_CONNECTIONS: return ln_cli_parse_count("max-connections", optarg, &o->connections_max);
+    case OPTION_CONNECTIONS_PER_HOST:
+        return ln_cli_parse_count("max-connections-per-host", optarg, &o->connections_per_host);
+    case OPTION_RECORD_TIMEOUT: return ln_cli_parse_duration("record-timeout", optarg, &o->record_timeout_us);
+    case OPTION_IDLE_TIMEOUT: return ln_cli_parse_duration("idle-timeout", optarg, &o->idle_timeout_us);
+    case OPTION_DRAIN_TIMEOUT: return ln_cli_parse_duration("drain-timeout", optarg, &o->drain_timeout_us);
+    case OPTION_QUEUE_BYTES: return ln_cli_parse_bytes("queue-bytes", optarg, &o->queue_bytes);
     default: return take_forward_option(o, code);
     }
 }
 
-static int take_option(ln_cli_options *o, enum ln_cli_command command, int code) {
-    if (code == 'o' && command == LN_CLI_PLOT) code = TOLD_OUT;
-    if (code >= OPTION_TOLD) {
-        o->told[o->told_count++] = (lunette_param){.name = TOLD[code - OPTION_TOLD], .value = optarg};
-        return 0;
-    }
+static int take_option(ln_cli_options *o, int code) {
     switch (code) {
-    case OPTION_IN: o->inputs[o->inputs_count++] = optarg; return check_address("--in", optarg, LUNETTE_USE_SOURCE);
+    case OPTION_IN:
+        o->inputs[o->inputs_count++] = optarg;
+        return ln_cli_check_address("--in", optarg, LUNETTE_USE_SOURCE);
     case 'o':
-    case OPTION_OUT: o->out = optarg; return check_address("--out", optarg, LUNETTE_USE_SINK);
-    case OPTION_REJECTS: o->rejects = optarg; return check_address("--rejects", optarg, LUNETTE_USE_SINK);
-    case OPTION_TRACE: o->trace = optarg; return check_address("--trace", optarg, LUNETTE_USE_SINK);
+    case OPTION_OUT: o->out = optarg; return ln_cli_check_address("--out", optarg, LUNETTE_USE_SINK);
+    case OPTION_REJECTS: o->rejects = optarg; return ln_cli_check_address("--rejects", optarg, LUNETTE_USE_SINK);
+    case OPTION_TRACE: o->trace = optarg; return ln_cli_check_address("--trace", optarg, LUNETTE_USE_SINK);
     case OPTION_TRACE_KEY: o->trace_keys[o->trace_keys_count++] = optarg; return 0;
-    case OPTION_TRACE_LIMIT: return parse_bytes("trace-limit", optarg, &o->trace_bytes);
-    case OPTION_IN_FORMAT: return parse_format("in-format", optarg, 1, &o->in_format);
-    case OPTION_OUT_FORMAT: return parse_format("out-format", optarg, 0, &o->out_format);
+    case OPTION_TRACE_LIMIT: return ln_cli_parse_bytes("trace-limit", optarg, &o->trace_bytes);
+    case OPTION_IN_FORMAT: return ln_cli_parse_format("in-format", optarg, 1, &o->in_format);
+    case OPTION_OUT_FORMAT: return ln_cli_parse_format("out-format", optarg, 0, &o->out_format);
     case OPTION_CLOCK: o->clock = optarg; return 0;
     case OPTION_SET: return parse_param(o, optarg);
+    case OPTION_INTERVAL: return ln_cli_parse_interval(optarg, &o->interval_us);
+    case OPTION_COUNT: return ln_cli_parse_number("count", optarg, UINT32_MAX, &o->count);
     case OPTION_STATS: o->stats = 1; return 0;
     case OPTION_JIT_REPORT: o->jit_report = 1; return 0;
     case OPTION_PROGRESS: o->progress = LN_YES; return 0;
@@ -369,22 +154,38 @@ static int take_option(ln_cli_options *o, enum ln_cli_command command, int code)
     }
 }
 
+/* What concerns the tool that is the command; a letter stands for --out there. */
+static void tell(ln_cli_options *o, const struct option *known) {
+    o->told[o->told_count++] = (lunette_param){.name = known ? known->name : "out", .value = optarg ? optarg : ""};
+}
+
+/* Everything is the tool's to understand, but for --help. */
+static int tell_all(ln_cli_options *o, char **words, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (!strcmp(words[i], "--help") || !strcmp(words[i], "-h")) o->help = 1;
+        o->told[o->told_count++] = (lunette_param){.name = "word", .value = words[i]};
+    }
+    return 0;
+}
+
 /* ---- the whole ------------------------------------------------------------------------------------------------- */
 
 static int take_words(ln_cli_options *o, enum ln_cli_command command, char **words, size_t count) {
-    if (count < COMMANDS[command].words_min) {
-        ln_cli_say("%s: %s is missing", COMMANDS[command].name, COMMANDS[command].missing);
+    if (count < ln_cli_known[command].words_min) {
+        ln_cli_say("%s: %s is missing", ln_cli_known[command].name, ln_cli_known[command].missing);
         return point_to_help(command);
     }
-    if (count > COMMANDS[command].words_max) {
-        ln_cli_say("%s: %s is one too many", COMMANDS[command].name, words[COMMANDS[command].words_max]);
+    if (count > ln_cli_known[command].words_max) {
+        ln_cli_say("%s: %s is one too many", ln_cli_known[command].name, words[ln_cli_known[command].words_max]);
         return point_to_help(command);
     }
     for (size_t i = 0; i < count; i++) {
         if (i && command == LN_CLI_RUN) {
-            int rc = check_address("run", words[i], LUNETTE_USE_SOURCE);
+            int rc = ln_cli_check_address("run", words[i], LUNETTE_USE_SOURCE);
             if (rc) return rc;
             o->inputs[o->inputs_count++] = words[i];
+        } else if (command == LN_CLI_EXPLAIN) {
+            o->told[o->told_count++] = (lunette_param){.name = "word", .value = words[i]};
         } else {
             o->words[o->words_count++] = words[i];
         }
@@ -393,7 +194,8 @@ static int take_words(ln_cli_options *o, enum ln_cli_command command, char **wor
 }
 
 int ln_cli_options_parse(ln_cli_options *o, enum ln_cli_command command, int argc, char **argv) {
-    int code, rc = 0;
+    const struct option *known = ln_cli_known[command].options;
+    int code, index = 0, rc = 0;
     size_t most = (size_t)argc + 1;
     *o = (ln_cli_options){.log_level = LN_LOG_INFO,
                           .connections_max = 1024,
@@ -405,7 +207,8 @@ int ln_cli_options_parse(ln_cli_options *o, enum ln_cli_command command, int arg
                           .queue_bytes = 1 << 20,
                           .message_bytes = 16 << 20,
                           .receive_bytes = 256 << 20,
-                          .trace_bytes = 64 << 20};
+                          .trace_bytes = 64 << 20,
+                          .interval_us = S};
     o->params = calloc(most, sizeof *o->params);
     o->words = calloc(most, sizeof *o->words);
     o->inputs = calloc(most, sizeof *o->inputs);
@@ -415,11 +218,14 @@ int ln_cli_options_parse(ln_cli_options *o, enum ln_cli_command command, int arg
         ln_cli_say("memory is short");
         return LN_EXIT_ERROR;
     }
+    if (command == LN_CLI_TEST) return tell_all(o, argv + 1, (size_t)argc - 1);
     opterr = 0;
     optind = 1;
-    while ((code = getopt_long(argc, argv, COMMANDS[command].letters, COMMANDS[command].options, NULL)) != -1) {
+    while ((code = getopt_long(argc, argv, ln_cli_known[command].letters, known, &index)) != -1) {
         if (code == ':' || code == '?') return refuse(command, code, argv[optind - 1]);
-        rc = take_option(o, command, code);
+        if (code == OPTION_TOLD) tell(o, &known[index]);
+        else if (code == 'o' && command != LN_CLI_RUN) tell(o, NULL);
+        else rc = take_option(o, code);
         if (rc) return rc;
         if (code == 'h' || code == OPTION_HELP) return 0;
     }

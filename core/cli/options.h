@@ -10,6 +10,9 @@ enum ln_cli_command {
     LN_CLI_CHECK,
     LN_CLI_EXPLAIN,
     LN_CLI_PLOT,
+    LN_CLI_TEST,
+    LN_CLI_TOP,
+    LN_CLI_CONVERT,
     LN_CLI_VERSION,
     LN_CLI_HELP,
     LN_CLI_COMMANDS
@@ -38,6 +41,8 @@ typedef struct ln_cli_options {
     const char *clock; /* NULL: the wall clock */
     lunette_param *params;
     size_t params_count;
+    int64_t interval_us; /* top */
+    uint64_t count;      /* top: so many reports; 0: without end */
     lunette_param *told; /* to a tool */
     size_t told_count;
     const char **words; /* what is no option, and for run no FILE: scripts, the command to explain */

@@ -11,7 +11,8 @@
 enum { PAGE_TEXTS = 4 };
 extern const lunette_param ln_cli_page_texts[PAGE_TEXTS];
 
-static const char *const TOOLS[LN_CLI_COMMANDS] = {[LN_CLI_EXPLAIN] = "explain", [LN_CLI_PLOT] = "plot"};
+static const char *const TOOLS[LN_CLI_COMMANDS] = {
+    [LN_CLI_EXPLAIN] = "explain", [LN_CLI_PLOT] = "plot", [LN_CLI_TEST] = "test"};
 
 int ln_cli_tool(enum ln_cli_command command, const ln_cli_options *o) {
     const char *const tool = TOOLS[command];

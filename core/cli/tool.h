@@ -1,4 +1,4 @@
-/* Commands that are tools in Lua: `lunette explain`, `lunette plot`. */
+/* Commands that are tools in Lua: `lunette explain`, `lunette plot`, `lunette test`. */
 #ifndef LN_CLI_TOOL_H
 #define LN_CLI_TOOL_H
 

@@ -1,5 +1,5 @@
 /* The entries of one message, one after the other, wherever they lie: in the message, packed, or compressed. Each run
- * over them gives the same entries. */
+ * over them gives the same entries; a later one passes over the first LN_ENTRIES_KNOWN quickly, unless compressed. */
 #ifndef LN_FORWARD_ENTRIES_H
 #define LN_FORWARD_ENTRIES_H
 
@@ -8,13 +8,17 @@
 #include "forward/message.h"
 
 enum { LN_ENTRIES_END = -2 }; /* beside enum ln_err */
+enum { LN_ENTRIES_KNOWN = 1 << 16, LN_ENTRIES_KEPT = 1 << 12 /* bytes of lengths kept between messages */ };
 
 typedef struct ln_forward_entries {
     ln_limits limits; /* of a record */
     ln_inflate inflate;
     ln_forward_message message;
     const uint8_t *at;
-    uint64_t left; /* in a list */
+    uint64_t left;        /* in a list */
+    ln_buf lengths;       /* of the first entries of a message, as uint32_t, that the first run has found */
+    uint64_t next, known; /* entries */
+    int again;            /* not the first run */
 } ln_forward_entries;
 
 void ln_forward_entries_init(ln_forward_entries *s, ln_mem *mem, const ln_limits *limits);

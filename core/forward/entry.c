@@ -89,8 +89,21 @@ static int read_metadata(ln_forward_entry *e, const ln_limits *limits, ln_value 
     return LN_OK;
 }
 
+/* Most entries have an event time and no metadata. */
+static int read_event_time(ln_forward_entry *e, const uint8_t **p, const uint8_t *end) {
+    static const uint8_t head[] = {0xd7, 0};
+    uint32_t ns;
+    if (end - *p < 10 || memcmp(*p, head, sizeof head) != 0) return 0;
+    ns = ln_be32(*p + 6);
+    if (ns > 999999999) return 0;
+    e->stamp_bytes = (uint32_t)(put_stamp(e->stamp, ln_be32(*p + 2), ns) - e->stamp);
+    *p += 10;
+    return 1;
+}
+
 static int read_time(ln_forward_entry *e, const ln_limits *limits, const uint8_t **p, const uint8_t *end) {
     ln_value time;
+    if (read_event_time(e, p, end)) return LN_OK;
     int err = read_flat(&time, p, end);
     if (!err && time.type == LN_MAP) err = LN_EINVALID;
     if (!err && time.type == LN_ARRAY) err = time.len == 2 ? read_metadata(e, limits, &time, p, end) : LN_EINVALID;
@@ -105,24 +118,30 @@ static size_t head_bytes(int type, uint32_t n) {
     return (size_t)(ln_pack_head(head, type, n) - head);
 }
 
-static int read_record(ln_forward_entry *e, const ln_limits *limits, uint32_t tag_bytes, const uint8_t *p,
-                       const uint8_t *end) {
-    const uint8_t *next = p;
-    uint32_t elements;
+/* What is known of a record from its ends. */
+static void measure_record(ln_forward_entry *e, uint32_t tag_bytes, const uint8_t *p, const uint8_t *end) {
     ln_value head;
-    int err = pass(limits, &next, end, &elements);
-    if (err) return err;
-    e->end = next;
     e->at = p;
+    e->end = end;
     e->is_map = ln_scan_is_map(*p);
     if (e->is_map) {
         ln_msgpack_head(p, end, &head, &e->at);
         e->pairs = head.len;
     }
     e->bytes = (size_t)(e->end - e->at);
-    if (!e->is_map) return LN_OK;
+    if (!e->is_map) return;
     e->bytes += head_bytes(LN_MAP, e->pairs + 2) + sizeof "$time" + e->stamp_bytes;
     e->bytes += sizeof "$tag" + head_bytes(LN_TEXT, tag_bytes) + tag_bytes;
+}
+
+static int read_record(ln_forward_entry *e, const ln_limits *limits, uint32_t tag_bytes, const uint8_t *p,
+                       const uint8_t *end) {
+    const uint8_t *next = p;
+    uint32_t elements;
+    int err = pass(limits, &next, end, &elements);
+    if (err) return err;
+    measure_record(e, tag_bytes, p, next);
+    if (!e->is_map) return LN_OK;
     if (e->bytes > limits->record_bytes) return LN_ERECORD;
     return (uint64_t)elements + ADDED_VALUES > limits->elements ? LN_EELEMENTS : LN_OK;
 }
@@ -135,13 +154,33 @@ int ln_forward_entry_read_parts(ln_forward_entry *e, const ln_limits *limits, ui
     return err ? err : read_record(e, limits, tag_bytes, p, end);
 }
 
+/* The array around time and record. */
+static int enter(const uint8_t **p, const uint8_t *end) {
+    ln_value pair;
+    int err;
+    if (*p < end && **p == 0x92) {
+        ++*p;
+        return LN_OK;
+    }
+    err = read_flat(&pair, p, end);
+    if (err) return err;
+    return pair.type != LN_ARRAY || pair.len != 2 ? LN_EINVALID : LN_OK;
+}
+
 int ln_forward_entry_read(ln_forward_entry *e, const ln_limits *limits, uint32_t tag_bytes, const uint8_t *p,
                           const uint8_t *end) {
-    ln_value pair;
-    int err = read_flat(&pair, &p, end);
-    if (err) return err;
-    if (pair.type != LN_ARRAY || pair.len != 2) return LN_EINVALID;
-    return ln_forward_entry_read_parts(e, limits, tag_bytes, p, end);
+    int err = enter(&p, end);
+    return err ? err : ln_forward_entry_read_parts(e, limits, tag_bytes, p, end);
+}
+
+void ln_forward_entry_read_again(ln_forward_entry *e, uint32_t tag_bytes, int parts, const uint8_t *p,
+                                 const uint8_t *end) {
+    static const ln_limits any = {.record_bytes = 1 << 30, .nesting = LN_NESTING_MAX, .elements = INT32_MAX};
+    int err = parts ? LN_OK : enter(&p, end);
+    e->is_marker = 0;
+    if (!err) err = read_time(e, &any, &p, end);
+    LN_ASSERT(err == LN_OK);
+    measure_record(e, tag_bytes, p, end);
 }
 
 static uint8_t *put(uint8_t *to, const void *bytes, size_t len) {

@@ -23,6 +23,9 @@ int ln_forward_entry_read(ln_forward_entry *e, const ln_limits *limits, uint32_t
 /* The same where time and record stand without an array around them. */
 int ln_forward_entry_read_parts(ln_forward_entry *e, const ln_limits *limits, uint32_t tag_bytes, const uint8_t *p,
                                 const uint8_t *end);
+/* The same for an entry that has been read before, or its parts: its end is known. */
+void ln_forward_entry_read_again(ln_forward_entry *e, uint32_t tag_bytes, int parts, const uint8_t *p,
+                                 const uint8_t *end);
 /* Writes e->bytes bytes. */
 void ln_forward_entry_write(const ln_forward_entry *e, const void *tag, uint32_t tag_bytes, uint8_t *to);
 

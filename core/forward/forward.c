@@ -15,7 +15,8 @@ enum {
     LIST_NESTING = 2,        /* levels around a record in a list of entries */
     MESSAGE_MAX = 1 << 30,   /* bytes */
     INFLATED_FREE = 1 << 20, /* bytes that may come out whatever the ratio */
-    MORE_STEPS = -1
+    MORE_STEPS = -1,
+    TOO_MANY_MARKERS = -16 /* beside what entries give */
 };
 
 static const ln_limits handshake_limits = {.record_bytes = HANDSHAKE_BYTES, .nesting = 1, .elements = 6};
@@ -39,6 +40,9 @@ struct ln_forward {
     uint64_t message_bytes;    /* of the message handed out; 0: none is */
     uint64_t number, accepted; /* messages */
     int admitted, reading;
+    int checking; /* the message at the front, of which so many entries have been found good: */
+    ln_forward_message message;
+    uint64_t records, markers;
     int reason; /* 0: open */
     char text[192];
     ln_forward_counts counts;
@@ -139,6 +143,7 @@ static int close_for(ln_forward *f, int err, uint64_t at) {
         {LN_ENOMEM, LN_FORWARD_MEMORY, "out of memory"},
         {LN_EMSGPACK, LN_FORWARD_MALFORMED, "these bytes are not msgpack"},
         {LN_EINVALID, LN_FORWARD_MALFORMED, "an entry that is no array of a time and a record"},
+        {TOO_MANY_MARKERS, LN_FORWARD_LIMIT, "a message has far more marks of groups than records"},
         {LN_ETRUNCATED, LN_FORWARD_MALFORMED, "the entries of the message end in the middle of one"},
         {LN_EDEPTH, LN_FORWARD_LIMIT, "a record is nested deeper than limits.nesting allows"},
         {LN_ERECORD, LN_FORWARD_LIMIT, "a record is larger than limits.record_bytes allows, or a message too large"},
@@ -203,18 +208,28 @@ static int put_due(ln_forward *f, const ln_value *chunk) {
     return LN_OK;
 }
 
-/* Goes over all entries once and counts them. LN_OK where all are good. */
-static int check_entries(ln_forward *f, const ln_forward_message *m, uint64_t *records, uint64_t *markers) {
+static int begin_check(ln_forward *f) {
+    const ln_forward_message *m = &f->message;
     uint64_t packed = (uint64_t)(m->end - m->at), most = packed * f->config.inflated_ratio + INFLATED_FREE;
-    int err =
-        ln_forward_entries_begin(&f->entries, m, most < f->config.inflated_bytes ? most : f->config.inflated_bytes);
-    *records = *markers = 0;
-    while (!err) {
+    f->checking = 1;
+    f->records = f->markers = 0;
+    return ln_forward_entries_begin(&f->entries, m, most < f->config.inflated_bytes ? most : f->config.inflated_bytes);
+}
+
+/* Goes over all entries once, a part in each call, and counts them. LN_OK: all are good; LN_ENTRIES_END beside it: not
+ * yet. */
+static int check(ln_forward *f) {
+    uint64_t checked = 0;
+    int err = LN_OK;
+    while (!err && checked < LN_FORWARD_CHECKED) {
         err = ln_forward_entries_next(&f->entries, &f->entry);
         if (err) break;
-        if (f->entry.is_marker) ++*markers;
-        else ++*records;
+        if (f->entry.is_marker) f->markers++;
+        else f->records++;
+        checked += f->entry.bytes;
+        if (f->markers > 2 * f->records + LN_FORWARD_MARKERS) return TOO_MANY_MARKERS;
     }
+    if (!err) return LN_ENTRIES_END;
     return err == LN_ENTRIES_END ? ln_forward_entries_again(&f->entries) : err;
 }
 
@@ -241,34 +256,42 @@ static int refuse(ln_forward *f, int reason, ln_forward_event *event) {
     return LN_FORWARD_REFUSED;
 }
 
-static int take_message(ln_forward *f, ln_forward_event *event) {
-    ln_forward_message m;
-    uint64_t records, markers;
-    const char *wrong = ln_forward_message_read(&m, &f->frame, ln_queue_at(&f->in));
-    int err;
-    if (wrong) return close_at(f, LN_FORWARD_MALFORMED, 0, wrong);
-    if (m.refused) {
-        f->message_bytes = ln_forward_frame_end(&f->frame);
-        return refuse(f, m.refused, event);
-    }
-    err = check_entries(f, &m, &records, &markers);
-    if (!err) err = put_due(f, &m.chunk);
-    if (err) return close_for(f, err, 0);
+static void hand_out(ln_forward *f, ln_forward_event *event) {
+    const ln_forward_message *m = &f->message;
     f->message_bytes = ln_forward_frame_end(&f->frame);
     *event = (ln_forward_event){
         .text = "",
         .number = ++f->number,
-        .records = records,
-        .tag = (const char *)m.tag.at,
-        .tag_bytes = m.tag.len,
-        .chunk = m.chunk.type == LN_TEXT ? (const char *)m.chunk.at : NULL,
-        .chunk_bytes = m.chunk.len,
+        .records = f->records,
+        .tag = (const char *)m->tag.at,
+        .tag_bytes = m->tag.len,
+        .chunk = m->chunk.type == LN_TEXT ? (const char *)m->chunk.at : NULL,
+        .chunk_bytes = m->chunk.len,
     };
     f->counts.bytes += f->message_bytes;
     f->counts.messages++;
-    f->counts.records += records;
-    f->counts.markers += markers;
+    f->counts.records += f->records;
+    f->counts.markers += f->markers;
     advance(f);
+}
+
+static int take_message(ln_forward *f, ln_forward_event *event) {
+    int err = LN_OK;
+    if (!f->checking) {
+        const char *wrong = ln_forward_message_read(&f->message, &f->frame, ln_queue_at(&f->in));
+        if (wrong) return close_at(f, LN_FORWARD_MALFORMED, 0, wrong);
+        if (f->message.refused) {
+            f->message_bytes = ln_forward_frame_end(&f->frame);
+            return refuse(f, f->message.refused, event);
+        }
+        err = begin_check(f);
+    }
+    if (!err) err = check(f);
+    if (err == LN_ENTRIES_END) return LN_FORWARD_AGAIN;
+    f->checking = 0;
+    if (!err) err = put_due(f, &f->message.chunk);
+    if (err) return close_for(f, err, 0);
+    hand_out(f, event);
     return LN_FORWARD_MESSAGE;
 }
 

@@ -19,11 +19,13 @@
 #include "lunette.h"
 
 enum {
-    LN_FORWARD_RANDOM = 32,      /* bytes */
-    LN_FORWARD_TAG = 256,        /* bytes of a tag at most */
-    LN_FORWARD_CHUNK = 256,      /* bytes of a chunk's id at most */
-    LN_FORWARD_NAME = 256,       /* bytes of a host, a user or a salt at most */
-    LN_FORWARD_REPLIES = 1 << 16 /* bytes of replies not yet sent at which nothing more is taken */
+    LN_FORWARD_RANDOM = 32,       /* bytes */
+    LN_FORWARD_TAG = 256,         /* bytes of a tag at most */
+    LN_FORWARD_CHUNK = 256,       /* bytes of a chunk's id at most */
+    LN_FORWARD_NAME = 256,        /* bytes of a host, a user or a salt at most */
+    LN_FORWARD_REPLIES = 1 << 16, /* bytes of replies not yet sent at which nothing more is taken */
+    LN_FORWARD_CHECKED = 1 << 20, /* bytes of records that are checked in one call */
+    LN_FORWARD_MARKERS = 1024     /* of groups of records, beyond two for each record, in one message */
 };
 
 typedef struct ln_forward_user {
@@ -48,6 +50,7 @@ typedef struct ln_forward_config {
 enum ln_forward_kind {
     LN_FORWARD_MORE = 0, /* more bytes are needed */
     LN_FORWARD_WAIT,     /* nothing is taken before replies have been sent or messages accepted: do not read */
+    LN_FORWARD_AGAIN,    /* in the middle of a large message: call again, maybe after others have had their turn */
     LN_FORWARD_MESSAGE,  /* a message: its records wait in ln_forward_read */
     LN_FORWARD_REFUSED,  /* a message was left out, and is not acknowledged; the connection goes on */
     LN_FORWARD_CLOSED /* the connection is over: send the replies, then close. Messages handed out before can still be

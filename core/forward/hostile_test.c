@@ -119,6 +119,33 @@ static void entries_of_the_wrong_type(void) {
     SAYS("\x93\xc4\x01t\x05\x80", "closed malformed: byte 0: the tag is no text\n");
 }
 
+/* Marks of groups alone would be work without records. */
+static void marks_without_records(void) {
+    static const char mark[] = "\x92\x92\xd7\x00\xff\xff\xff\xff\x00\x00\x00\x00\x80\x80";
+    enum { MARK = sizeof mark - 1 };
+    for (int records = 0; records < 2; records++) {
+        ln_mem heap;
+        ln_buf message;
+        wire w;
+        ln_mem_init(&heap);
+        ln_buf_init(&message, &heap);
+        ln_buf_append(&message, BYTES("\x92\xa1t\xdc\x04\x02"));
+        for (int i = 0; i < LN_FORWARD_MARKERS + 1; i++) ln_buf_append(&message, mark, MARK);
+        if (records) ln_buf_append(&message, BYTES("\x92\x05\x80"));
+        else ln_buf_append(&message, mark, MARK);
+        if (records) memmove(message.data + 6 + 3, message.data + 6, message.len - 6 - 3);
+        if (records) memcpy(message.data + 6, "\x92\x05\x80", 3);
+        wire_open(&w, &plain);
+        wire_feed(&w, message.data, message.len);
+        CHECK_TEXT(wire_said(&w), records
+                                      ? "message 1 t \n  {\"$time\"=>(ext: -1)\"\\x00\\x00\\x00\\x00\\x00\\x00"
+                                        "\\x00\\x05\", \"$tag\"=>\"t\"}\n"
+                                      : "closed limit: byte 0: a message has far more marks of groups than records\n");
+        wire_close(&w);
+        ln_buf_free(&message);
+    }
+}
+
 /* ---- tags ------------------------------------------------------------------------------------------------------ */
 
 static void says_of_tag(const char *tag, size_t len, const char *want) {
@@ -259,6 +286,7 @@ static const test_case cases[] = {
     {"any type in any place", any_type_in_any_place},
     {"options of the wrong type", options_of_the_wrong_type},
     {"entries of the wrong type", entries_of_the_wrong_type},
+    {"marks without records", marks_without_records},
     {"tags that could become paths or lines", tags_that_could_become_paths_or_lines},
     {"lengths that turn negative", lengths_that_turn_negative},
     {"limits of a record hold with what is added", limits_of_a_record_hold_with_what_is_added},

@@ -38,6 +38,7 @@ typedef struct wire {
     int shows;   /* records are shown */
     int closed;
     uint64_t rows;
+    int again; /* calls in the middle of a message */
 } wire;
 
 static inline void say(wire *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -110,7 +111,11 @@ static inline uint64_t read_records(wire *w) {
 static inline int wire_drain(wire *w) {
     ln_forward_event e;
     int kind;
-    while ((kind = ln_forward_next(w->f, &e)) == LN_FORWARD_MESSAGE || kind == LN_FORWARD_REFUSED) {
+    for (;;) {
+        kind = ln_forward_next(w->f, &e);
+        w->again += kind == LN_FORWARD_AGAIN;
+        if (kind == LN_FORWARD_AGAIN) continue;
+        if (kind != LN_FORWARD_MESSAGE && kind != LN_FORWARD_REFUSED) break;
         if (kind == LN_FORWARD_REFUSED) {
             say(w, "refused %s\n", ln_forward_reason_name(e.reason));
             continue;

@@ -1,18 +1,10 @@
 /* The functions of lunette.h that begin with lunette_: each is one protected call of the Lua module lunette.host, whose
  * result becomes a code. The codes of its pump and finish are those of lunette.h. */
-#include "host/state.h"
-#include "lunette.h"
+#include "host/host.h"
 
 #include <lauxlib.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct lunette {
-    ln_state state;
-    ln_reader *reader; /* both belong to the Lua side */
-    ln_output *output;
-    int next_notice; /* in the kept list; 0: ask for a new list */
-};
 
 /* One call of lunette.host, and what came of it. */
 typedef struct request {
@@ -31,7 +23,7 @@ typedef struct request {
     lunette_progress progress;
 } request;
 
-static const char MEMORY_SHORT[] = "memory is short", NO_SCRIPT[] = "no script is open";
+static const char NO_SCRIPT[] = "no script is open";
 
 lunette *lunette_new(void) {
     lunette *l = calloc(1, sizeof *l);
@@ -43,6 +35,7 @@ lunette *lunette_new(void) {
 
 void lunette_delete(lunette *l) {
     if (!l) return;
+    ln_host_reload_free(l);
     ln_state_free(&l->state);
     free(l);
 }
@@ -63,7 +56,7 @@ static int judge_address(lua_State *L) {
 }
 
 /* The module is required once, before any script could change what `require` means. */
-static void push_host_function(lua_State *L, const char *name) {
+void ln_host_push(lua_State *L, const char *name) {
     lua_getfield(L, LUA_REGISTRYINDEX, "lunette.host");
     if (lua_isnil(L, -1)) {
         lua_pop(L, 1);
@@ -79,7 +72,7 @@ static void push_host_function(lua_State *L, const char *name) {
     lua_remove(L, -2);
 }
 
-static void push_params(lua_State *L, const lunette_options *o) {
+void ln_host_push_params(lua_State *L, const lunette_options *o) {
     lua_createtable(L, 0, (int)o->params_count);
     for (size_t i = 0; i < o->params_count; i++) {
         lua_pushstring(L, o->params[i].value);
@@ -87,7 +80,7 @@ static void push_params(lua_State *L, const lunette_options *o) {
     }
 }
 
-static void push_texts(lua_State *L, const lunette_options *o) {
+void ln_host_push_texts(lua_State *L, const lunette_options *o) {
     lua_createtable(L, 0, (int)o->texts_count);
     for (size_t i = 0; i < o->texts_count; i++) {
         lua_pushlstring(L, o->texts[i].text, o->texts[i].len);
@@ -95,7 +88,7 @@ static void push_texts(lua_State *L, const lunette_options *o) {
     }
 }
 
-static void push_options(lua_State *L, const lunette_options *o) {
+void ln_host_push_options(lua_State *L, const lunette_options *o) {
     lua_createtable(L, 0, 7);
     lua_pushinteger(L, o->streams);
     lua_setfield(L, -2, "streams");
@@ -129,7 +122,7 @@ static void keep_error(ln_state *s, lua_State *L) {
 }
 
 /* An address travels as a number: user space ends below 2^53. */
-static void *address(lua_State *L, int index) { return (void *)(uintptr_t)luaL_checknumber(L, index); }
+void *ln_host_address(lua_State *L, int index) { return (void *)(uintptr_t)luaL_checknumber(L, index); }
 
 /* ---- loading --------------------------------------------------------------------------------------------------- */
 
@@ -139,16 +132,16 @@ static int load_script(lua_State *L) {
     int opens = !strcmp(q->function, "open");
     lua_pushnil(L);
     ln_state_keep(s, L, LN_KEPT_PROBLEMS);
-    push_host_function(L, q->function);
+    ln_host_push(L, q->function);
     lua_pushstring(L, q->script);
-    push_params(L, q->options);
-    push_texts(L, q->options);
-    if (opens) push_options(L, q->options);
+    ln_host_push_params(L, q->options);
+    if (opens) ln_host_push_options(L, q->options);
+    ln_host_push_texts(L, q->options);
     lua_call(L, opens ? 4 : 3, 4);
     if (lua_toboolean(L, 2)) {
         if (opens) {
-            q->l->reader = address(L, 3);
-            q->l->output = address(L, 4);
+            q->l->reader = ln_host_address(L, 3);
+            q->l->output = ln_host_address(L, 4);
             luaL_checktype(L, 5, LUA_TTABLE);
             ln_state_keep(s, L, LN_KEPT_ADDRESSES);
         }
@@ -162,7 +155,7 @@ static int load_script(lua_State *L) {
 }
 
 /* The caller's options as far as both sides know them: -1 where it sets a field that this version does not have. */
-static int read_options(const lunette_options *given, lunette_options *o) {
+int ln_host_read_options(const lunette_options *given, lunette_options *o) {
     const unsigned char *bytes = (const unsigned char *)given;
     *o = (lunette_options){.size = sizeof *o};
     if (!given) return 0;
@@ -183,7 +176,7 @@ static int raise_text(lua_State *L) {
     return lua_error(L);
 }
 
-static int refuse(lunette *l, const char *text) {
+int ln_host_refuse(lunette *l, const char *text) {
     ln_state_call(&l->state, raise_text, (void *)(uintptr_t)text);
     return LUNETTE_FAILED;
 }
@@ -191,8 +184,10 @@ static int refuse(lunette *l, const char *text) {
 static int load(lunette *l, const char *function, const char *script, const lunette_options *given) {
     lunette_options options;
     request q = {.l = l, .function = function, .script = script, .options = &options};
-    if (read_options(given, &options)) return refuse(l, "the options set a field that this version does not have");
+    if (ln_host_read_options(given, &options))
+        return ln_host_refuse(l, "the options set a field that this version does not have");
     l->state.traceback = options.traceback;
+    if (!l->reloading) ln_host_reload_free(l);
     return run_request(&q, load_script);
 }
 
@@ -201,15 +196,12 @@ int lunette_check(lunette *l, const char *script, const lunette_options *options
 }
 
 int lunette_open(lunette *l, const char *script, const lunette_options *options) {
-    if (l->reader) return refuse(l, "a script is open already: make a new lunette for the next");
+    if (l->reader) return ln_host_refuse(l, "a script is open already: make a new lunette for the next");
     return load(l, "open", script, options);
 }
 
-/* The list of arguments as the tool gets it: { name, value } each, in order. */
-static int run_tool(lua_State *L) {
-    request *q = lua_touserdata(L, 1);
-    push_host_function(L, "tool");
-    lua_pushstring(L, q->function);
+/* A list of arguments: { name, value } each, in order. */
+static void push_args(lua_State *L, const request *q) {
     lua_createtable(L, (int)q->args_count, 0);
     for (size_t i = 0; i < q->args_count; i++) {
         lua_createtable(L, 2, 0);
@@ -219,8 +211,16 @@ static int run_tool(lua_State *L) {
         lua_rawseti(L, -2, 2);
         lua_rawseti(L, -2, (int)i + 1);
     }
-    lua_call(L, 2, 1);
-    q->status = (int)luaL_checkinteger(L, -1);
+}
+
+static int run_tool(lua_State *L) {
+    request *q = lua_touserdata(L, 1);
+    ln_host_push(L, "tool");
+    lua_pushstring(L, q->function);
+    push_args(L, q);
+    lua_call(L, 2, 2);
+    q->status = (int)luaL_checkinteger(L, -2);
+    ln_state_keep(&q->l->state, L, LN_KEPT_TEXT); /* or nil, which is kept as none */
     return 0;
 }
 
@@ -233,13 +233,16 @@ int lunette_tool(lunette *l, const char *tool, const lunette_param *args, size_t
     return code;
 }
 
+const char *lunette_tool_text(lunette *l) { return ln_state_text(&l->state, LN_KEPT_TEXT); }
+
 const char *lunette_problem(lunette *l, size_t i) {
-    return i < INT32_MAX ? ln_state_item(&l->state, LN_KEPT_PROBLEMS, (int)i + 1) : NULL;
+    ln_state *s = l->next && !l->reloading ? l->next : &l->state;
+    return i < INT32_MAX ? ln_state_item(s, LN_KEPT_PROBLEMS, (int)i + 1) : NULL;
 }
 
 static int read_file(lua_State *L) {
     request *q = lua_touserdata(L, 1);
-    push_host_function(L, "file");
+    ln_host_push(L, "file");
     lua_pushnumber(L, (lua_Number)q->stream);
     lua_call(L, 1, 2);
     ln_state_keep(&q->l->state, L, LN_KEPT_FILE);
@@ -273,7 +276,7 @@ ln_output *lunette_output(lunette *l) { return l->output; }
 
 static int turn(lua_State *L) {
     request *q = lua_touserdata(L, 1);
-    push_host_function(L, q->function);
+    ln_host_push(L, q->function);
     lua_pushnumber(L, (lua_Number)q->now_us);
     lua_pushnumber(L, (lua_Number)q->stream);
     lua_call(L, 2, 2);
@@ -284,7 +287,8 @@ static int turn(lua_State *L) {
 
 static int take_turn(lunette *l, const char *function, int64_t now_us, uint64_t stream) {
     request q = {.l = l, .function = function, .now_us = now_us, .stream = stream};
-    if (!l->reader) return refuse(l, NO_SCRIPT);
+    if (!l->reader) return ln_host_refuse(l, NO_SCRIPT);
+    ln_host_tidy(l);
     return run_request(&q, turn);
 }
 
@@ -296,18 +300,18 @@ int lunette_finish(lunette *l, int64_t now_us) { return take_turn(l, "finish", n
 
 static int open_stream(lua_State *L) {
     request *q = lua_touserdata(L, 1);
-    push_host_function(L, "open_stream");
+    ln_host_push(L, "open_stream");
     lua_pushboolean(L, q->messages);
     lua_call(L, 1, 2);
     q->stream = (uint64_t)luaL_checknumber(L, 2);
-    q->stream_reader = address(L, 3);
+    q->stream_reader = ln_host_address(L, 3);
     return 0;
 }
 
 uint64_t lunette_stream_open(lunette *l, int messages, ln_reader **reader) {
     request q = {.l = l, .messages = messages};
     *reader = NULL;
-    if (!l->reader) return (void)refuse(l, NO_SCRIPT), 0;
+    if (!l->reader) return (void)ln_host_refuse(l, NO_SCRIPT), 0;
     if (run_request(&q, open_stream) != LUNETTE_OK) return 0;
     *reader = q.stream_reader;
     return q.stream;
@@ -324,7 +328,7 @@ int lunette_stream_close(lunette *l, uint64_t stream, int64_t now_us) {
 /* Tells one number, which may be of no use to the function. */
 static int tell(lua_State *L) {
     request *q = lua_touserdata(L, 1);
-    push_host_function(L, q->function);
+    ln_host_push(L, q->function);
     lua_pushnumber(L, (lua_Number)q->now_us);
     lua_call(L, 1, 0);
     return 0;
@@ -332,7 +336,7 @@ static int tell(lua_State *L) {
 
 static int tell_number(lunette *l, const char *function, int64_t number) {
     request q = {.l = l, .function = function, .now_us = number};
-    return l->reader ? run_request(&q, tell) : refuse(l, NO_SCRIPT);
+    return l->reader ? run_request(&q, tell) : ln_host_refuse(l, NO_SCRIPT);
 }
 
 int lunette_clock_set(lunette *l, int64_t by_us) { return tell_number(l, "clock_set", by_us); }
@@ -345,7 +349,7 @@ int lunette_conclude(lunette *l) { return tell_number(l, "conclude", 0); }
 
 static int read_text(lua_State *L) {
     request *q = lua_touserdata(L, 1);
-    push_host_function(L, q->function);
+    ln_host_push(L, q->function);
     lua_call(L, 0, 1);
     luaL_checkstring(L, 2);
     ln_state_keep(&q->l->state, L, LN_KEPT_TEXT);
@@ -357,13 +361,32 @@ static const char *text_of(lunette *l, const char *function) {
     return run_request(&q, read_text) == LUNETTE_OK ? ln_state_text(&l->state, LN_KEPT_TEXT) : NULL;
 }
 
+static int look(lua_State *L) {
+    request *q = lua_touserdata(L, 1);
+    ln_host_push(L, "look");
+    lua_pushstring(L, q->function);
+    push_args(L, q);
+    lua_call(L, 2, 2);
+    if (!lua_toboolean(L, -2)) return lua_error(L); /* the reason is on top */
+    lua_pop(L, 1);
+    luaL_checkstring(L, -1);
+    ln_state_keep(&q->l->state, L, LN_KEPT_TEXT);
+    return 0;
+}
+
+const char *lunette_look(lunette *l, const char *what, const lunette_param *args, size_t count) {
+    request q = {.l = l, .function = what, .args = args, .args_count = count};
+    if (!l->reader) return (void)ln_host_refuse(l, NO_SCRIPT), NULL;
+    return run_request(&q, look) == LUNETTE_OK ? ln_state_text(&l->state, LN_KEPT_TEXT) : NULL;
+}
+
 const char *lunette_stats(lunette *l) { return text_of(l, "stats"); }
 
 const char *lunette_jit_report(lunette *l) { return text_of(l, "jit_report"); }
 
 static int read_progress(lua_State *L) {
     request *q = lua_touserdata(L, 1);
-    push_host_function(L, "progress");
+    ln_host_push(L, "progress");
     lua_call(L, 0, 4);
     q->progress.windows = (uint64_t)luaL_checknumber(L, 3);
     q->progress.late = (uint64_t)luaL_checknumber(L, 4);
@@ -385,7 +408,7 @@ int lunette_progress_get(lunette *l, lunette_progress *out) {
 
 static int read_notices(lua_State *L) {
     request *q = lua_touserdata(L, 1);
-    push_host_function(L, "notices");
+    ln_host_push(L, "notices");
     lua_call(L, 0, 1);
     ln_state_keep(&q->l->state, L, LN_KEPT_NOTICES);
     return 0;
@@ -402,5 +425,5 @@ const char *lunette_notice(lunette *l) {
 
 const char *lunette_error(lunette *l) {
     const char *text = ln_state_text(&l->state, LN_KEPT_ERROR);
-    return text ? text : MEMORY_SHORT;
+    return text ? text : LN_HOST_MEMORY_SHORT;
 }

@@ -82,6 +82,22 @@ const ln_strings *ln_reader_strings(ln_reader *r, int column, uint32_t most, uin
     return ln_table_strings(r->table, column, most, seed);
 }
 
+void ln_reader_adopt(ln_reader *r, ln_reader *from) {
+    ln_table *own = r->table;
+    r->table = from->table;
+    from->table = own;
+    ln_table_settle(r->table, r->mem);
+    ln_table_settle(from->table, from->mem);
+    r->limits = from->limits;
+    r->batch = (ln_batch){0};
+}
+
+void ln_reader_follow(ln_reader *beside, ln_reader *first) {
+    beside->table = first->table;
+    beside->limits = first->limits;
+    beside->batch = (ln_batch){0};
+}
+
 /* ---- input ---- */
 
 uint8_t *ln_reader_space(ln_reader *r, size_t want) {

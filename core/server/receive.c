@@ -180,6 +180,7 @@ static enum ln_moved move(receiver *r, ln_reader *reader, const char **why) {
             settle(r, e.reason == LN_FORWARD_MEMORY ? LN_SEEN_NOT : LN_SEEN_TAKEN);
             *why = e.text;
             return LN_MOVED_CLOSED;
+        case LN_FORWARD_AGAIN: settle(r, LN_SEEN_TAKEN); return r->moved > before ? LN_MOVED_SOME : LN_MOVED_LATER;
         case LN_FORWARD_WAIT: settle(r, LN_SEEN_TAKEN); return r->moved > before ? LN_MOVED_SOME : LN_MOVED_WAIT;
         default: settle(r, LN_SEEN_TAKEN); return r->moved > before ? LN_MOVED_ALL : LN_MOVED_NONE;
         }

@@ -39,6 +39,7 @@ static int walk_key(ln_engine *e, const ln_cell_key *key) {
         ln_cell *c = ln_cells_at(&key->open, i);
         if (is_asked(e, c) && walk_add(e, c) < 0) return -1;
     }
+    if (e->walk_count) ln_keys_touch(&e->keys, (ln_key *)(uintptr_t)&key->key, key->id);
     for (size_t i = 0; e->walk_kind == LN_WALK_ALARMS && i < e->walk_count; i++) {
         ln_rare *r = ln_cell_rare(e, e->walk[i]);
         ln_heap_remove(&e->alarms, r->alarm_at);
@@ -144,7 +145,7 @@ static int follow(ln_engine *e, ln_cell_key *key, int64_t start_us, int64_t run)
 static int expire(ln_engine *e, ln_cell *c) {
     int rest = c->since.count > 0;
     if (rest || (e->plan.closing_always && !(c->shown && c->last_final)))
-        if (ln_fire(e, c, e->plan.lateness_us == 0 ? LN_ON_TIME : LN_LATE) < 0) return -1;
+        if (ln_fire(e, c, e->plan.lateness_us == 0 && !e->caught_up ? LN_ON_TIME : LN_LATE) < 0) return -1;
     return ln_store_expire(e, c);
 }
 
@@ -152,11 +153,14 @@ static int expire(ln_engine *e, ln_cell *c) {
 static int pass(ln_engine *e, ln_cell *c) {
     ln_cell_key *key = c->key;
     int64_t start_us = c->start_us, run = 0;
-    int completed = c->bucket->owner == &e->completing, fills = completed && e->plan.fill && e->to_us < LN_FUTURE;
+    int completed, fills;
+    ln_keys_touch(&e->keys, &key->key, key->id);
+    completed = c->bucket->owner == &e->completing;
+    fills = completed && e->plan.fill && e->to_us < LN_FUTURE && !e->caught_up;
     if (completed) {
         c->on_time_done = 1;
         if (e->tracing) ln_trace_of_window(e, LN_TRACE_COMPLETED, c);
-        if (ln_fire(e, c, LN_ON_TIME) < 0) return -1;
+        if (!e->caught_up && ln_fire(e, c, LN_ON_TIME) < 0) return -1;
     }
     if (fills) run = c->nonempty ? 1 : ln_cell_rare(e, c)->run + 1;
     e->join.key = fills ? key : NULL; /* held, until its next window stands open */

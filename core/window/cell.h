@@ -40,6 +40,8 @@ struct ln_cell {
     uint32_t id;              /* among all cells */
     uint32_t index;           /* of the next pane */
     uint32_t slot;            /* of its folds in the driver; 0 where there are none */
+    uint32_t filed;           /* when it was put where it waits, counted among all that wait there: lists hold those
+                                 filed first first. Goes round at the end of its range */
     uint8_t on_time_done;     /* completed, or opened behind W */
     uint8_t shown;            /* a pane has left */
     uint8_t last_final;       /* and the last one was final */

@@ -48,7 +48,7 @@ void ln_column_clear(ln_column *c) {
     free_chunks(c, is_kept(c) ? 2 * used + 1 : 1);
     if (c->slots / 8 > c->rows + SLOTS_MIN) free_index(c);
     else if (c->slots) memset(c->index, 0, c->slots * sizeof *c->index);
-    c->rows = 0;
+    c->rows = c->vacant = 0;
 }
 
 void ln_column_passed(ln_column *c, uint32_t row) {
@@ -72,7 +72,8 @@ static int widen(ln_column *c) {
     c->index = index;
     c->slots = slots;
     c->shift = __builtin_clz(slots) + 1;
-    for (uint32_t row = 0; row < c->rows; row++) place(c, row);
+    for (uint32_t row = 0; row < c->rows; row++)
+        if (ln_column_key(c, row) != LN_COLUMN_NONE) place(c, row);
     return 0;
 }
 
@@ -106,13 +107,33 @@ static int has_room(const ln_column *c) {
     return c->rows >= LN_COLUMN_CHUNK || c->rows < c->first_rows;
 }
 
+/* Room for one more row, and for its place in the index; 0 or -1. */
+static int reserve(ln_column *c) {
+    if (!has_room(c) && make_rows(c) < 0) return -1;
+    return 4 * ((uint64_t)c->rows + 1) > 3 * (uint64_t)c->slots ? widen(c) : 0;
+}
+
+static uint8_t *begin_row(ln_column *c, uint32_t row, uint32_t key) {
+    uint8_t *at = ln_column_row(c, row);
+    memset(at, 0, c->row_bytes);
+    memcpy(at, &key, sizeof key);
+    if (key != LN_COLUMN_NONE) place(c, row);
+    return at;
+}
+
 uint32_t ln_column_add(ln_column *c, uint32_t key) {
-    uint8_t *row;
-    if (!has_room(c) && make_rows(c) < 0) return LN_COLUMN_NONE;
-    if (4 * ((uint64_t)c->rows + 1) > 3 * (uint64_t)c->slots && widen(c) < 0) return LN_COLUMN_NONE;
-    row = ln_column_row(c, c->rows);
-    memset(row, 0, c->row_bytes);
-    memcpy(row, &key, sizeof key);
-    place(c, c->rows);
+    if (reserve(c) < 0) return LN_COLUMN_NONE;
+    (void)begin_row(c, c->rows, key);
     return c->rows++;
+}
+
+uint8_t *ln_column_put(ln_column *c, uint32_t row, uint32_t key) {
+    while (c->rows <= row) {
+        if (reserve(c) < 0) return NULL;
+        (void)begin_row(c, c->rows, LN_COLUMN_NONE);
+        c->rows++;
+        c->vacant++;
+    }
+    c->vacant--;
+    return begin_row(c, row, key);
 }

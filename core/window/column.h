@@ -25,6 +25,7 @@ typedef struct ln_column {
     ln_column_chunk *chunk;
     size_t chunks, chunk_cap;
     uint32_t first_rows; /* rows that the first chunk holds: it grows until it is as large as the others */
+    uint32_t vacant;     /* rows, while some are put in their places */
 } ln_column;
 
 void ln_column_init(ln_column *c, ln_mem *mem, size_t row_bytes);
@@ -65,5 +66,8 @@ static inline uint32_t ln_column_find(const ln_column *c, uint32_t key) {
 
 /* A row of zeros for a key that has none; LN_COLUMN_NONE where memory is short. */
 uint32_t ln_column_add(ln_column *c, uint32_t key);
+/* The same at this place, which is vacant, for rows that were saved: those before it that have not come yet are vacant,
+ * and are for key LN_COLUMN_NONE. NULL where memory is short. */
+uint8_t *ln_column_put(ln_column *c, uint32_t row, uint32_t key);
 
 #endif

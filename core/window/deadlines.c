@@ -102,6 +102,7 @@ static void drop_top(ln_deadlines *d) {
 
 static void append(ln_bucket *b, ln_cell *cell) {
     cell->bucket = b;
+    cell->filed = ++b->owner->filings;
     cell->before = b->last;
     cell->after = NULL;
     *(b->last ? &b->last->after : &b->first) = cell;
@@ -114,6 +115,11 @@ void ln_deadlines_remove(ln_cell *cell) {
     *(cell->after ? &cell->after->before : &b->last) = cell->before;
     cell->bucket = NULL;
     cell->before = cell->after = NULL;
+}
+
+/* The cell is about to be filed anew, without anything having happened to it. */
+static void touch(const ln_deadlines *d, ln_cell *cell) {
+    if (d->keys) ln_keys_touch(d->keys, &cell->key->key, cell->key->id);
 }
 
 static int add_to_bucket(ln_deadlines *d, ln_cell *cell) {
@@ -172,6 +178,7 @@ static int empty_slot(ln_deadlines *d, int64_t number, uint32_t *work) {
         ln_cell *c = b->first;
         if (!*work) return 0;
         --*work;
+        touch(d, c);
         ln_deadlines_remove(c);
         if ((c->end_us >> d->wheel->shift > number ? ln_deadlines_add(d, c) : add_to_bucket(d, c)) == 0) continue;
         append(b, c);
@@ -224,6 +231,7 @@ ln_cell *ln_deadlines_due(ln_deadlines *d, int64_t upto_us, int *failed) {
         } else if (belongs(d, b, c)) {
             return c;
         } else {
+            touch(d, c);
             ln_deadlines_remove(c);
             if (ln_deadlines_add(d, c) == 0) continue;
             append(b, c);
@@ -232,6 +240,42 @@ ln_cell *ln_deadlines_due(ln_deadlines *d, int64_t upto_us, int *failed) {
         }
     }
     return NULL;
+}
+
+/* ---- saved and loaded ------------------------------------------------------------------------------------------- */
+
+ln_span ln_deadlines_place(const ln_cell *c) {
+    const ln_bucket *b = c->bucket;
+    const ln_wheel *w = b->owner->wheel;
+    int64_t slot, from_us;
+    if (!b->in_wheel) return (ln_span){b->start_us, b->end_us};
+    slot = b - w->slot;
+    from_us = start_of(w, w->first + ((slot - w->first) & (LN_WHEEL_SLOTS - 1)));
+    return (ln_span){from_us, from_us};
+}
+
+int ln_deadlines_put(ln_deadlines *d, ln_cell *cell, int in_wheel, ln_span place) {
+    ln_bucket *b;
+    if (place.end_us > cell->end_us) place.end_us = cell->end_us;
+    if (in_wheel && d->wheel) {
+        int64_t number = place.end_us >> d->wheel->shift;
+        if ((uint64_t)number - (uint64_t)d->wheel->first < LN_WHEEL_SLOTS) {
+            fill(d->wheel, number, cell);
+            return 0;
+        }
+    }
+    if (in_wheel) return ln_deadlines_add(d, cell);
+    b = bucket_of(d, place.end_us, place.start_us);
+    if (!b) return -1;
+    append(b, cell);
+    return 0;
+}
+
+int ln_deadlines_set_wheel(ln_deadlines *d, int shift, int64_t first) {
+    if (d->wheel_shift != shift || shift < 0) return 0;
+    if (!d->wheel && make_wheel(d, 0) < 0) return -1;
+    turn(d->wheel, first);
+    return 0;
 }
 
 static const char *verify_list(const ln_deadlines *d, const ln_bucket *b) {

@@ -30,6 +30,8 @@ typedef struct ln_wheel {
 
 typedef struct ln_deadlines {
     ln_mem *mem, *wheel_mem;
+    ln_keys *keys;    /* told whose cells are filed anew; NULL: none is */
+    uint32_t filings; /* so far */
     ln_heap ends; /* of buckets */
     ln_pool buckets;
     ln_bucket **table; /* by end and start; open addressing, a power of two, at most half full */
@@ -47,6 +49,14 @@ void ln_deadlines_free(ln_deadlines *d);
 /* Files a cell under its present end; 0, or -1 where memory is short. */
 int ln_deadlines_add(ln_deadlines *d, ln_cell *cell);
 void ln_deadlines_remove(ln_cell *cell);
+/* Where a cell waits, for it to be put there again: the bounds under which it is filed, or of a slot of the wheel its
+ * beginning as both. */
+ln_span ln_deadlines_place(const ln_cell *cell);
+/* Files a cell where one that was saved had waited, behind all that are there; 0 or -1. */
+int ln_deadlines_put(ln_deadlines *d, ln_cell *cell, int in_wheel, ln_span place);
+/* The wheel as one that was saved had stood, before anything is filed; nothing where its slots have another width. 0 or
+ * -1. */
+int ln_deadlines_set_wheel(ln_deadlines *d, int shift, int64_t first);
 /* Readies the wheel for ln_deadlines_due, with as many steps of `work` as it takes: 1; 0 when they are used up
  * before; -1 where memory is short. `upto_us` never goes back. */
 int ln_deadlines_turn(ln_deadlines *d, int64_t upto_us, uint32_t *work);

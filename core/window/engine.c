@@ -71,6 +71,7 @@ static ln_cell_key *key_of(ln_engine *e, const ln_key_of_row *own, int *refused)
         if (*refused) return NULL;
         id = ln_keys_add(&e->keys, own->hash, own->bytes, own->len);
         if (id == LN_KEY_NONE) return NULL;
+        ((ln_cell_key *)(void *)ln_keys_at(&e->keys, id))->id = id;
     }
     return (ln_cell_key *)(void *)ln_keys_at(&e->keys, id);
 }
@@ -99,6 +100,7 @@ static int judge(ln_engine *e) {
     if (e->sliced) return ln_engine_settle(e, ln_grid_join(e));
     key = key_of(e, own, &refused);
     if (!key) return refused ? reject(e, LN_REASON_LIMIT) : ln_engine_fail(e, LN_ENOMEM, "a key");
+    ln_keys_touch(&e->keys, &key->key, key->id);
     e->arrivals++;
     if (e->plan.max_us >= 0 && e->rows.time_us[e->row] > e->now_us) return wait(e, key);
     e->phase = LN_PHASE_JOIN;
@@ -176,6 +178,7 @@ static int release(ln_engine *e) {
         held = ln_hold_next(e, e->aim_us);
         if (e->failed) return -1;
         if (!held) break;
+        ln_keys_touch(&e->keys, &held->key->key, held->key->id);
         ln_join_begin(e, held->key, held->time_us, held->arrival, held);
     }
     ln_advance_begin(e, e->aim_us);
@@ -233,8 +236,10 @@ static int work(ln_engine *e) {
     case LN_PHASE_RELEASE: return release(e);
     default:
         done = ln_advance(e);
-        if (done == 1) e->phase = e->next;
-        return done;
+        if (done != 1) return done;
+        e->phase = e->next;
+        e->caught_up = 0;
+        return 1;
     }
 }
 
@@ -246,16 +251,19 @@ static int is_over(ln_engine *e) {
     return 1;
 }
 
+void ln_engine_ops_done(ln_engine *e) {
+    if (!e->ops_taken) return;
+    e->op_count = 0;
+    ln_buf_clear(&e->staged);
+    ln_buf_clear(&e->places);
+    ln_hold_spent(e);
+    for (uint32_t i = 0; i < e->plan.aggregates && !ln_ids_live(&e->slots); i++)
+        ln_fold_states_trim(&e->fold_states[i], &e->mem);
+    e->ops_taken = 0;
+}
+
 int ln_engine_step(ln_engine *e, uint32_t until) {
-    if (e->ops_taken) {
-        e->op_count = 0;
-        ln_buf_clear(&e->staged);
-        ln_buf_clear(&e->places);
-        ln_hold_spent(e);
-        for (uint32_t i = 0; i < e->plan.aggregates && !ln_ids_live(&e->slots); i++)
-            ln_fold_states_trim(&e->fold_states[i], &e->mem);
-        e->ops_taken = 0;
-    }
+    ln_engine_ops_done(e);
     e->until = until;
     e->pause = 0;
     e->work = 0;
@@ -328,6 +336,18 @@ void ln_engine_clock_set(ln_engine *e, int64_t by_us) {
 
 void ln_engine_unheard(ln_engine *e, int64_t by_us) {
     if (e->plan.clock_column < 0) ln_watermark_unheard(&e->watermark, by_us);
+}
+
+int ln_engine_advance(ln_engine *e, int64_t watermark_us) {
+    if (e->failed) return LN_ECLOSED;
+    LN_ASSERT(e->phase == LN_PHASE_NONE);
+    if (e->plan.time_kind == LN_TIME_PROCESSING || watermark_us <= LN_PAST || watermark_us >= LN_FUTURE)
+        return LN_EINVALID;
+    if (watermark_us <= e->watermark.now_us) return LN_OK;
+    e->watermark.now_us = watermark_us;
+    if (e->tracing) ln_trace_tick(e);
+    begin_move(e, watermark_us, LN_PHASE_NONE);
+    return LN_OK;
 }
 
 int ln_engine_finish(ln_engine *e) {

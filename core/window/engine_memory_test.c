@@ -185,24 +185,44 @@ typedef struct pipeline {
     void (*plan)(ln_plan *p);
     /* what a run must come to at least, so that it is known to have been worth it */
     uint64_t panes, withdrawals, merged, rejects, ops, questions;
+    int traced;
 } pipeline;
 
 static const pipeline pipelines[] = {
-    {"tumbling, discarding", tumbling_discarding, 25, 0, 0, 8, 0, 0},
-    {"tumbling, sliced", tumbling_sliced, 0, 0, 0, 8, 25, 0},
-    {"hopping, sliced", hopping_sliced, 40, 0, 0, 8, 0, 0},
-    {"hopping, by many slices", hopping_by_many, 200, 0, 0, 8, 0, 0},
-    {"hopping, retracting", hopping_retracting, 200, 70, 0, 8, 0, 0},
-    {"filled, from sources", filled_from_sources, 40, 0, 0, 8, 0, 0},
-    {"sessions, retracting", sessions_retracting, 70, 25, 0, 6, 0, 0},
-    {"sessions, discarding", sessions_discarding, 40, 0, 4, 6, 0, 0},
-    {"sessions, bounded", sessions_bounded, 30, 0, 0, 6, 0, 25},
-    {"sessions, bounded, staged", sessions_bounded_staged, 0, 20, 0, 6, 120, 0},
-    {"global, by the clock", global_by_the_clock, 25, 0, 0, 8, 0, 0},
-    {"assigned, merging, staged", assigned_merging_staged, 0, 4, 1, 6, 120, 0},
-    {"assigned, with limits", assigned_with_limits, 30, 0, 0, 12, 0, 0},
+    {"tumbling, discarding", tumbling_discarding, 25, 0, 0, 8, 0, 0, 0},
+    {"tumbling, sliced", tumbling_sliced, 0, 0, 0, 8, 25, 0, 0},
+    {"hopping, sliced", hopping_sliced, 40, 0, 0, 8, 0, 0, 0},
+    {"hopping, by many slices", hopping_by_many, 200, 0, 0, 8, 0, 0, 0},
+    {"hopping, retracting", hopping_retracting, 200, 70, 0, 8, 0, 0, 0},
+    {"filled, from sources", filled_from_sources, 40, 0, 0, 8, 0, 0, 0},
+    {"sessions, retracting", sessions_retracting, 70, 25, 0, 6, 0, 0, 0},
+    {"sessions, discarding", sessions_discarding, 40, 0, 4, 6, 0, 0, 0},
+    {"sessions, bounded", sessions_bounded, 30, 0, 0, 6, 0, 25, 0},
+    {"sessions, bounded, staged", sessions_bounded_staged, 0, 20, 0, 6, 120, 0, 0},
+    {"global, by the clock", global_by_the_clock, 25, 0, 0, 8, 0, 0, 0},
+    {"assigned, merging, staged", assigned_merging_staged, 0, 4, 1, 6, 120, 0, 0},
+    {"assigned, with limits", assigned_with_limits, 30, 0, 0, 12, 0, 0, 0},
+    {"hopping, retracting, traced", hopping_retracting, 200, 70, 0, 8, 0, 0, 1},
+    {"filled, from sources, traced", filled_from_sources, 40, 0, 0, 8, 0, 0, 1},
+    {"sessions, retracting, traced", sessions_retracting, 70, 25, 0, 6, 0, 0, 1},
+    {"sessions, bounded, traced", sessions_bounded, 30, 0, 0, 6, 0, 25, 1},
 };
 enum { PIPELINES = sizeof pipelines / sizeof *pipelines };
+
+/* What a trace tells is part of what a run comes to. */
+static int take_event(void *ctx, const ln_pane_shape *shape, const ln_trace_event *event) {
+    output *o = ctx;
+    (void)shape;
+    mix(o, event->kind);
+    mix(o, event->record);
+    mix(o, (uint64_t)event->start_us);
+    mix(o, (uint64_t)event->watermark_us);
+    if (event->key) mix_bytes(o, event->key, event->key_len);
+    if (event->source) mix_bytes(o, event->source, event->source_len);
+    for (uint32_t i = 0; i < event->taken_count; i++) mix(o, (uint64_t)event->taken[i].end_us);
+    for (uint32_t i = 0; i < event->refused_count; i++) mix(o, (uint64_t)event->refused[i].over_us);
+    return LN_OK;
+}
 
 /* ---- a driver ---- */
 
@@ -304,7 +324,7 @@ static void *source_resize(void *ctx, void *p, size_t old_bytes, size_t new_byte
 /* One run, in which allocation number `fail_at` fails (0: none), alone or with all after it. */
 static int run(const pipeline *pipe, uint64_t fail_at, int once, output *o, uint64_t *calls) {
     ln_plan p = plain_plan();
-    struct ln_sink sink = {o, take_pane, stage_pane, take_reject, nothing_waits, NULL};
+    struct ln_sink sink = {o, take_pane, stage_pane, take_reject, nothing_waits, pipe->traced ? take_event : NULL};
     source s = {.once = once};
     ln_mem mem = *test_mem_init(&s.t, SIZE_MAX / 2);
     ln_engine *e;
@@ -316,7 +336,8 @@ static int run(const pipeline *pipe, uint64_t fail_at, int once, output *o, uint
     mem.ctx = &s;
     e = ln_engine_new_with(&p, &sink, &mem);
     if (e) {
-        outcome = feed(e, &p, o);
+        if (!pipe->traced || ln_engine_trace(e) == LN_OK) outcome = feed(e, &p, o);
+        if (outcome == DONE) ln_engine_trace_end(e);
         if (outcome == DONE) CHECK_TEXT(ln_engine_verify(e), "");
         else if (e->failed) is_closed(e);
         ln_engine_delete(e);

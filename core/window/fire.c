@@ -198,7 +198,7 @@ static int set_alarm(ln_engine *e, ln_cell *c, int64_t at_us) {
     int filed = r->alarm_us != LN_FUTURE;
     if (at_us >= r->alarm_us) return 0;
     if (filed) ln_heap_move(&e->alarms, r->alarm_at, at_us);
-    else if (ln_heap_add(&e->alarms, at_us, 0, c) < 0) return ln_engine_fail(e, LN_ENOMEM, "a delay");
+    else if (ln_heap_add(&e->alarms, at_us, c->age, c) < 0) return ln_engine_fail(e, LN_ENOMEM, "a delay");
     r->alarm_us = at_us;
     return 0;
 }
@@ -213,11 +213,4 @@ int ln_offer(ln_engine *e, ln_cell *c, const ln_event *event) {
         if (ln_fire(e, c, c->end_us > e->now_us ? LN_EARLY : LN_LATE) < 0) return -1;
     }
     return e->clock_delays ? set_alarm(e, c, ln_trigger_alarm(trigger, state, &c->since)) : 0;
-}
-
-int ln_offer_alarm(ln_engine *e, ln_cell *c) {
-    const ln_trigger *trigger = ln_offer_trigger(e, c);
-    ln_trigger_state fresh;
-    if (!c->nonempty || !trigger->count) return 0;
-    return set_alarm(e, c, ln_trigger_alarm(trigger, state_of(e, c, &fresh), &c->since));
 }

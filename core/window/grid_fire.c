@@ -61,7 +61,7 @@ int ln_grid_add_behind(ln_engine *e, const ln_slice *s, uint32_t id, uint32_t ro
     } else {
         const ln_slice *at = key->first;
         uint32_t at_row = key->first_row;
-        while (at != s && err == 0) {
+        while (at && at != s && err == 0) {
             const ln_hop_row *r = hop_row(at, at_row);
             err = ln_states_add(&e->states, &e->tally, run_of(e, at, at_row), row);
             at_row = r->next_row;
@@ -78,7 +78,7 @@ static void empty_back(ln_engine *e, ln_hop_key *key) {
     key->first = NULL;
 }
 
-/* A row of the key has gone. */
+/* A row of the key is about to go. */
 static void let_go(ln_engine *e, ln_key *key) {
     e->grid.rows--;
     if (--key->held) return;
@@ -97,6 +97,7 @@ static void enter(ln_engine *e, int stage, uint32_t slice) {
 static int unlink_keys(ln_engine *e) {
     ln_grid *g = &e->grid;
     for (uint32_t id = g->row; (id = ln_keys_next(&e->keys, id)) != LN_KEY_NONE; id++) {
+        ln_grid_touch(e, id);
         empty_back(e, hop_key(e, id));
         g->row = id + 1;
         if (ln_engine_worked(e)) return 0;
@@ -113,6 +114,7 @@ static int flip(ln_engine *e) {
             uint32_t row = g->row++;
             ln_hop_row *own = hop_row(s, row);
             ln_hop_key *key = hop_key(e, own->key);
+            ln_grid_touch(e, own->key);
             own->next = key->first;
             own->next_row = key->first_row;
             key->first = s;
@@ -139,6 +141,7 @@ static int fold(ln_engine *e) {
         while (g->row < s->column.rows) {
             uint32_t row = g->row++;
             ln_hop_key *key = hop_key(e, hop_row(s, row)->key);
+            ln_grid_touch(e, hop_row(s, row)->key);
             key->back_rows++;
             if (ln_states_take(&e->states, &e->tally, key->back, run_of(e, s, row)) < 0)
                 return ln_engine_fail(e, LN_ENOMEM, "a firing");
@@ -177,6 +180,7 @@ static int pass_keys(ln_engine *e) {
     ln_grid *g = &e->grid;
     for (uint32_t id = g->row; (id = ln_keys_next(&e->keys, id)) != LN_KEY_NONE; id++) {
         g->row = id + 1;
+        ln_grid_touch(e, id); /* what is saved of it tells which windows are still to come */
         if (show_key(e, hop_key(e, id)) < 0) return -1;
         if (ln_engine_worked(e)) return 0;
     }
@@ -191,6 +195,7 @@ static int pass_rows(ln_engine *e) {
         uint8_t *run = run_of(e, s, g->row);
         ln_key *key = ln_keys_at(&e->keys, ln_column_key(&s->column, g->row));
         if (show(e, key, run, NULL) < 0) return -1;
+        ln_grid_touch(e, ln_column_key(&s->column, g->row));
         if (!e->states.plain) ln_states_clear(&e->states, &e->tally, run);
         let_go(e, key);
         if (++g->row % LN_COLUMN_CHUNK == 0) ln_column_passed(&s->column, g->row);
@@ -214,6 +219,7 @@ static int drop(ln_engine *e) {
             uint32_t row = g->row++;
             const ln_hop_row *own = hop_row(s, row);
             ln_hop_key *key = hop_key(e, own->key);
+            ln_grid_touch(e, own->key);
             if (key->first == s) {
                 key->first = own->next;
                 key->first_row = own->next_row;
@@ -231,8 +237,7 @@ static int drop(ln_engine *e) {
 
 /* ---- the whole -------------------------------------------------------------------------------------------------- */
 
-/* The next window to complete is the first from `from` on that holds a slice. */
-static void point(ln_engine *e, __int128 from) {
+void ln_grid_point(ln_engine *e, __int128 from) {
     const ln_plan *p = &e->plan;
     ln_grid *g = &e->grid;
     __int128 first;
@@ -274,7 +279,7 @@ static void follow(ln_engine *e) {
         break;
     default: break;
     }
-    point(e, g->next_us + e->plan.hop_us);
+    ln_grid_point(e, g->next_us + e->plan.hop_us);
 }
 
 static int work(ln_engine *e) {
@@ -295,6 +300,22 @@ int ln_grid_advance(ln_engine *e) {
         done = work(e);
         if (done != 1) return done;
         follow(e);
+    }
+    return 1;
+}
+
+int ln_grid_dispose(ln_engine *e, uint32_t rows) {
+    ln_grid *g = &e->grid;
+    if (g->stage != LN_GRID_PASS || g->hopping) enter(e, g->hopping ? LN_GRID_DROP : LN_GRID_PASS, 0);
+    while (g->slices.count) {
+        ln_slice *s = ln_grid_slice(g, 0);
+        for (; g->row < s->column.rows; rows--) {
+            if (!rows) return 0;
+            if (!e->states.plain) ln_states_clear(&e->states, &e->tally, run_of(e, s, g->row));
+            if (++g->row % LN_COLUMN_CHUNK == 0) ln_column_passed(&s->column, g->row);
+        }
+        drop_first(e);
+        g->row = 0;
     }
     return 1;
 }
@@ -325,7 +346,7 @@ void ln_grid_free(ln_engine *e) {
 
 static const char *verify_slice(const ln_engine *e, const ln_slice *s) {
     const ln_column *c = &s->column;
-    if (!c->rows) return "a slice holds no row";
+    if (!c->rows || c->vacant) return "a slice holds no row, or less than it says";
     if ((__int128)s->end_us - s->start_us > e->plan.slice_us) return "a slice is wider than slices are";
     for (uint32_t row = 0; row < c->rows; row++) {
         const ln_hop_row *own;

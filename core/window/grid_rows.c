@@ -31,7 +31,7 @@ static void used(ln_grid *g, ln_slice *s) {
     g->recent = s;
 }
 
-ln_slice *ln_grid_new_slice(ln_engine *e) {
+static ln_slice *new_slice(ln_engine *e) {
     ln_grid *g = &e->grid;
     ln_slice *s;
     for (int i = 0; i < 2; i++) {
@@ -64,7 +64,7 @@ void ln_grid_retire(ln_engine *e, ln_slice *s) {
 
 static ln_slice *open_slice(ln_engine *e, int64_t t_us, uint32_t at) {
     __int128 start = slice_start(e, t_us);
-    ln_slice *s = ln_grid_new_slice(e);
+    ln_slice *s = new_slice(e);
     if (!s) return NULL;
     s->start_us = ln_time_clamp(start);
     s->end_us = ln_time_clamp(start + e->plan.slice_us);
@@ -72,6 +72,14 @@ static ln_slice *open_slice(ln_engine *e, int64_t t_us, uint32_t at) {
     if (ln_cells_insert(&e->grid.slices, &e->mem, at, (ln_span *)(void *)s) == 0) return s;
     ln_grid_retire(e, s);
     return NULL;
+}
+
+ln_slice *ln_grid_open(ln_engine *e, int64_t t_us) {
+    uint32_t at;
+    ln_slice *s = find_slice(e, t_us, &at);
+    if (s) return s;
+    ln_join_grid(e, t_us);
+    return open_slice(e, t_us, at);
 }
 
 /* ---- one record ------------------------------------------------------------------------------------------------- */
@@ -152,6 +160,7 @@ static int join(ln_engine *e, uint32_t row) {
     }
     if (!s || id == LN_KEY_NONE) return -1;
     used(&e->grid, s);
+    ln_grid_touch(e, id);
     to = found == LN_COLUMN_NONE ? open_row(e, id, s) : ln_column_row(&s->column, found);
     if (!to || ln_states_add(&e->states, &e->tally, to + e->grid.state_at, row) < 0) return -1;
     if (e->grid.hopping && ln_grid_add_behind(e, s, id, row) < 0) return -1;
@@ -218,10 +227,15 @@ static inline uint8_t *row_for(ln_engine *e, const run *u, uint32_t i) {
     if (id == LN_KEY_NONE)
         id = ln_keys_find(&e->keys, own->hash, own->bytes, own->len); /* the run may have brought it */
     if (id != LN_KEY_NONE) row = ln_column_find(&s->column, id);
-    if (row != LN_COLUMN_NONE) return ln_column_row(&s->column, row);
+    if (row != LN_COLUMN_NONE) {
+        ln_grid_touch(e, id);
+        return ln_column_row(&s->column, row);
+    }
     if (ln_store_full(e, own->len) || u->forgotten != e->keys.forgotten) return NULL;
     if (id == LN_KEY_NONE) id = ln_keys_add(&e->keys, own->hash, own->bytes, own->len);
-    return id == LN_KEY_NONE ? NULL : open_row(e, id, s);
+    if (id == LN_KEY_NONE) return NULL;
+    ln_grid_touch(e, id);
+    return open_row(e, id, s);
 }
 
 static int join_run(ln_engine *e, const run *u) {

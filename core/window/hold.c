@@ -7,8 +7,6 @@
 
 static size_t bytes_of(const ln_value *v) { return v->type >= LN_TEXT ? v->len : 0; }
 
-/* How many values a record is held with, and each of them. */
-static uint32_t values_of(const ln_engine *e) { return e->plan.aggregates << (e->by != 0); }
 
 static const ln_value *value_of(const ln_engine *e, uint32_t i) {
     uint32_t n = e->plan.aggregates;
@@ -17,7 +15,7 @@ static const ln_value *value_of(const ln_engine *e, uint32_t i) {
 }
 
 static ln_held *copy_row(ln_engine *e, uint32_t record_bytes) {
-    uint32_t n = values_of(e);
+    uint32_t n = ln_held_values(e);
     size_t bytes = sizeof(ln_held) + n * sizeof(ln_value) + record_bytes;
     uint8_t *to;
     ln_held *h;
@@ -52,6 +50,39 @@ static int number(ln_engine *e, ln_held *h) {
     return 0;
 }
 
+/* ---- those of a key --------------------------------------------------------------------------------------------- */
+
+static void chain(ln_held *h) {
+    ln_cell_key *key = h->key;
+    h->before = NULL;
+    h->after = key->held;
+    if (key->held) key->held->before = h;
+    key->held = h;
+    key->waiting++;
+}
+
+static void unchain(ln_held *h) {
+    ln_cell_key *key = h->key;
+    *(h->before ? &h->before->after : &key->held) = h->after;
+    if (h->after) h->after->before = h->before;
+    key->waiting--;
+}
+
+int ln_hold_again(ln_engine *e, ln_held *h) {
+    if (ln_heap_add(&e->waiting, h->time_us, h->arrival, h) < 0) return -1;
+    chain(h);
+    return 0;
+}
+
+void ln_hold_forget(ln_engine *e, ln_cell_key *key) {
+    while (key->waiting) {
+        ln_held *h = key->held;
+        ln_heap_remove(&e->waiting, h->at);
+        unchain(h);
+        ln_mem_free(&e->mem, h, h->bytes);
+    }
+}
+
 int ln_hold(ln_engine *e, ln_cell_key *key) {
     int read = e->folds || e->early_whens || e->late_whens;
     ln_held *h = copy_row(e, read ? e->rows.batch->record_bytes[e->row] : 0);
@@ -59,12 +90,9 @@ int ln_hold(ln_engine *e, ln_cell_key *key) {
     h->key = key;
     h->time_us = e->rows.time_us[e->row];
     h->arrival = e->arrivals;
-    if (ln_heap_add(&e->waiting, h->time_us, h->arrival, h) < 0) {
-        ln_mem_free(&e->mem, h, h->bytes);
-        return ln_engine_fail(e, LN_ENOMEM, "a waiting record");
-    }
-    key->waiting++;
-    return 0;
+    if (ln_hold_again(e, h) == 0) return 0;
+    ln_mem_free(&e->mem, h, h->bytes);
+    return ln_engine_fail(e, LN_ENOMEM, "a waiting record");
 }
 
 const ln_held *ln_hold_next(ln_engine *e, int64_t to_us) {
@@ -76,7 +104,7 @@ const ln_held *ln_hold_next(ln_engine *e, int64_t to_us) {
         return NULL;
     }
     ln_heap_remove(&e->waiting, 0);
-    h->key->waiting--;
+    unchain(h);
     return h;
 }
 
@@ -121,5 +149,5 @@ void ln_hold_free(ln_engine *e) {
 const uint8_t *ln_engine_held(ln_engine *e, uint32_t row, size_t *len) {
     const ln_held *h = e->held[row & ~(uint32_t)LN_ROW_HELD];
     *len = h->record_bytes;
-    return (const uint8_t *)(h->value + values_of(e));
+    return (const uint8_t *)(h->value + ln_held_values(e));
 }

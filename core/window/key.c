@@ -52,6 +52,7 @@ void ln_keys_free(ln_keys *k) {
     for (uint32_t id = 0; (id = ln_keys_next(k, id)) != LN_KEY_NONE; id++) free_bytes(k, ln_keys_at(k, id));
     ln_slab_free(&k->slab);
     ln_mem_free(k->mem, k->slot, k->slots * sizeof *k->slot);
+    ln_keys_track(k, k->changes.mem, 0);
     ln_keys_init(k, k->mem, k->slab.entry_bytes, k->seed);
 }
 
@@ -76,47 +77,87 @@ static int resize(ln_keys *k, size_t slots) {
     return 0;
 }
 
-static int widen(ln_keys *k) {
-    if (4 * (ln_keys_count(k) + 1) <= 3 * k->slots) return 0;
-    return resize(k, k->slots ? 2 * k->slots : 16);
+/* ---- changes ---------------------------------------------------------------------------------------------------- */
+
+static void note(ln_changes *c, uint32_t id) {
+    if (ln_mem_grow(c->mem, &c->id, &c->cap, c->count + 1, sizeof *c->id) < 0) c->lost = 1;
+    else c->id[c->count++] = id;
 }
 
-/* `far` has room for the bytes where they are too many to lie in the key. */
-static void fill(ln_keys *k, uint32_t id, uint32_t hash, const uint8_t *bytes, size_t len, uint8_t *far) {
-    ln_key *key = ln_keys_at(k, id);
+/* Was the key there at the cut, and is it not saved yet? */
+static int is_unsaved(const ln_changes *c, const ln_key *key, uint32_t id) {
+    return (key->changed & c->before) || (id >= c->walk && !(key->changed & c->now));
+}
+
+static void keep_old(ln_keys *k, ln_key *key, uint32_t id) {
+    ln_changes *c = &k->changes;
+    if (!c->save || !is_unsaved(c, key, id)) return;
+    c->save(c->ctx, id);
+    key->changed &= ~c->before & 3;
+}
+
+void ln_keys_note(ln_keys *k, ln_key *key, uint32_t id) {
+    keep_old(k, key, id);
+    key->changed |= k->changes.now & 3;
+    note(&k->changes, id);
+}
+
+void ln_keys_track(ln_keys *k, ln_mem *mem, int on) {
+    ln_changes *c = &k->changes;
+    if (c->on) {
+        ln_mem_free(c->mem, c->id, c->cap * sizeof *c->id);
+        ln_mem_free(c->mem, c->old_id, c->old_cap * sizeof *c->old_id);
+        for (uint32_t id = 0; (id = ln_keys_next(k, id)) != LN_KEY_NONE; id++) ln_keys_at(k, id)->changed = 0;
+    }
+    *c = (ln_changes){.mem = mem, .on = on, .now = 1, .before = 2, .walk = on ? 0 : LN_KEY_NONE};
+}
+
+void ln_keys_cut(ln_keys *k) {
+    ln_changes *c = &k->changes, was = *c;
+    LN_DASSERT(c->old_count == 0);
+    c->now = was.before;
+    c->before = was.now;
+    c->id = was.old_id;
+    c->cap = was.old_cap;
+    c->old_id = was.id;
+    c->old_cap = was.cap;
+    c->old_count = was.count;
+    c->count = 0;
+}
+
+/* ---- coming and going ------------------------------------------------------------------------------------------- */
+
+/* `at` is a vacant number, or LN_KEY_NONE for any. */
+static uint32_t add(ln_keys *k, uint32_t at, uint32_t hash, const uint8_t *bytes, size_t len) {
+    uint8_t *far = NULL;
+    uint32_t id;
+    ln_key *key;
+    if (4 * (ln_keys_count(k) + 1) > 3 * k->slots && resize(k, k->slots ? 2 * k->slots : 16) < 0) return LN_KEY_NONE;
+    if (len > LN_KEY_NEAR && !(far = ln_mem_new(k->mem, len))) return LN_KEY_NONE;
+    id = at == LN_KEY_NONE ? ln_slab_take(&k->slab) : ln_slab_take_at(&k->slab, at);
+    if (id == LN_SLAB_NONE) {
+        ln_mem_free(k->mem, far, len);
+        return LN_KEY_NONE;
+    }
+    key = ln_keys_at(k, id);
     key->hash = hash;
     key->len = (uint32_t)len & INT32_MAX;
     if (far) memcpy(key->near, &far, sizeof far);
     memcpy(far ? far : key->near, bytes, len);
     place(k, id);
-}
-
-uint32_t ln_keys_add(ln_keys *k, uint32_t hash, const uint8_t *bytes, size_t len) {
-    uint8_t *far = NULL;
-    uint32_t id;
-    if (widen(k) < 0) return LN_KEY_NONE;
-    if (len > LN_KEY_NEAR && !(far = ln_mem_new(k->mem, len))) return LN_KEY_NONE;
-    id = ln_slab_take(&k->slab);
-    if (id == LN_SLAB_NONE) {
-        ln_mem_free(k->mem, far, len);
-        return LN_KEY_NONE;
+    if (k->changes.on) { /* nothing of it was there before */
+        key->changed = k->changes.now & 3;
+        note(&k->changes, id);
     }
-    fill(k, id, hash, bytes, len, far);
     return id;
 }
 
-int ln_keys_restore(ln_keys *k, uint32_t id, const uint8_t *bytes, size_t len) {
-    uint8_t *far = NULL;
-    if (widen(k) < 0) return -1;
-    if (len > LN_KEY_NEAR && !(far = ln_mem_new(k->mem, len))) return -1;
-    if (ln_slab_take_at(&k->slab, id) < 0) {
-        ln_mem_free(k->mem, far, len);
-        return -1;
-    }
-    fill(k, id, ln_keys_hash(k, bytes, len), bytes, len, far);
-    ln_keys_at(k, id)->resting = 1;
-    k->resting++;
-    return 0;
+uint32_t ln_keys_add(ln_keys *k, uint32_t hash, const uint8_t *bytes, size_t len) {
+    return add(k, LN_KEY_NONE, hash, bytes, len);
+}
+
+uint32_t ln_keys_add_at(ln_keys *k, uint32_t id, uint32_t hash, const uint8_t *bytes, size_t len) {
+    return add(k, id, hash, bytes, len);
 }
 
 /* Empties a slot and moves up those behind it that had gone past it, so that no search stops short. */
@@ -140,6 +181,7 @@ static void forget(ln_keys *k, uint32_t id) {
     }
     close_gap(k, i);
     k->forgotten++;
+    ln_keys_touch(k, key, id);
     free_bytes(k, key);
     ln_slab_give(&k->slab, id);
     /* Rarely, and by much: each time all that are left are placed anew. Where it fails the old one serves. */
@@ -168,6 +210,11 @@ void ln_keys_rest(ln_keys *k, ln_key *key) {
     key->resting = 1;
     k->resting++;
     while (k->resting > LN_KEYS_REST * ln_keys_live(k)) forget_one(k);
+}
+
+void ln_keys_forget(ln_keys *k, uint32_t id) {
+    k->resting -= ln_keys_at(k, id)->resting;
+    forget(k, id);
 }
 
 void ln_keys_trim(ln_keys *k) {

@@ -21,7 +21,8 @@ typedef struct ln_key {
     uint32_t hash;
     uint32_t len : 31; /* bytes; at most limits.record_bytes */
     uint32_t resting : 1;
-    uint32_t held;             /* rows of slices that are its own */
+    uint32_t held : 30;        /* rows of slices that are its own */
+    uint32_t changed : 2;      /* since the last cut, and before it: see ln_changes */
     uint8_t near[LN_KEY_NEAR]; /* its bytes, or where they are too many a pointer to them */
 } ln_key;
 
@@ -30,8 +31,10 @@ typedef struct ln_cell_key {
     ln_key key;
     ln_cells open;    /* windows, in order of (start, end) */
     uint32_t waiting; /* records that wait for W: sessions with a maximum */
+    uint32_t id;
     /* What follows is there only where expired windows leave their extents. */
     ln_extents closed;
+    struct ln_held *held; /* the records that wait, the one that came last first */
 } ln_cell_key;
 
 static inline const uint8_t *ln_key_bytes(const ln_key *key) {
@@ -48,6 +51,23 @@ int ln_key_encode(ln_buf *out, const ln_value *v);
 int ln_key_encode_plain(ln_buf *out, const ln_value *v);
 void ln_key_encode_array_head(ln_buf *out, uint32_t n);
 
+/* The keys of which something is different since it was saved, noted while somebody saves: those changed since the last
+ * cut, and those that had changed at the cut and are not saved yet. A list has a number once, or again where another key
+ * has come to it; what counts is the key's own bit. */
+typedef struct ln_changes {
+    ln_mem *mem;
+    int on;
+    uint32_t now, before; /* bits of ln_key.changed */
+    uint32_t *id, *old_id;
+    size_t count, cap, old_count, old_cap;
+    uint32_t walk; /* keys from this number on were there at the cut and are to be saved, but for those changed since;
+                      LN_KEY_NONE: no such walk is under way */
+    int lost;      /* memory was short: what has changed is not known */
+    /* A key that is to be saved as it was at the cut is about to change; NULL where nobody minds. */
+    void (*save)(void *ctx, uint32_t id);
+    void *ctx;
+} ln_changes;
+
 /* The table. */
 typedef struct ln_keys {
     ln_mem *mem;
@@ -58,6 +78,7 @@ typedef struct ln_keys {
     uint64_t forgotten; /* keys, ever */
     uint32_t hand;      /* where the search for one that rests goes on */
     uint64_t seed;
+    ln_changes changes;
 } ln_keys;
 
 #define LN_KEY_NONE LN_SLAB_NONE
@@ -122,11 +143,21 @@ static inline uint32_t ln_keys_find(const ln_keys *k, uint32_t hash, const uint8
     }
     return LN_KEY_NONE;
 }
+void ln_keys_note(ln_keys *k, ln_key *key, uint32_t id);
+/* What hangs on the key is about to change. */
+static inline void ln_keys_touch(ln_keys *k, ln_key *key, uint32_t id) {
+    if (k->changes.on && !(key->changed & k->changes.now)) ln_keys_note(k, key, id);
+}
+/* Notes changes from now on, with a walk over all keys ahead, or no longer. */
+void ln_keys_track(ln_keys *k, ln_mem *mem, int on);
+/* What has changed so far is to be saved as it is now. All of an earlier cut must have been. */
+void ln_keys_cut(ln_keys *k);
+/* A key under a number that is vacant: as ln_keys_add, for one that was saved. */
+uint32_t ln_keys_add_at(ln_keys *k, uint32_t id, uint32_t hash, const uint8_t *bytes, size_t len);
+/* Forgets a key on which nothing hangs, whether it rests or not. */
+void ln_keys_forget(ln_keys *k, uint32_t id);
 /* LN_KEY_NONE where memory is short. The key must not be there. */
 uint32_t ln_keys_add(ln_keys *k, uint32_t hash, const uint8_t *bytes, size_t len);
-/* A key under a number that it has had before, in a table from which none has gone; it rests. 0, or -1 where memory is
- * short. Neither the key nor the number may be there. */
-int ln_keys_restore(ln_keys *k, uint32_t id, const uint8_t *bytes, size_t len);
 /* Nothing hangs on the key any more: it rests, or goes at once. */
 void ln_keys_rest(ln_keys *k, ln_key *key);
 /* A key that was found is about to be used. */

@@ -1,204 +1,268 @@
-/* Reads the image of an engine into a new one, whose plan may have changed. See image.h. Nothing is believed of the
- * bytes: a number that is out of range, a key that is not there, or one too many makes the image bad. */
-#include "window/image.h"
+/* Loads what another engine has saved into an engine that is new, entry by entry, and at the end puts in order what only
+ * the whole tells. */
+#include "base/assert.h"
+#include "base/msgpack.h"
+#include "window/checked.h"
+#include "window/loading.h"
 
-#include <string.h>
+#include <stdio.h>
+#include <stdlib.h>
 
-enum { KEYS_MAX = 1 << 28 };
-
-/* ---- the head ---------------------------------------------------------------------------------------------------- */
-
-static int read_trigger(ln_image *m, ln_trigger *t) {
-    *t = (ln_trigger){.count = (uint32_t)ln_image_count(m)};
-    if (t->count > LN_TRIGGER_NODES) return ln_image_bad(m);
-    for (uint32_t i = 0; i < t->count; i++) {
-        uint64_t kind = ln_saved_uint(&m->in), slot = ln_saved_uint(&m->in), children = ln_saved_word(&m->in);
-        if (kind > LN_ONCE || slot >= LN_TRIGGER_SEQUENCES || children >> i) return ln_image_bad(m);
-        t->node[i] = (ln_trigger_node){.kind = (uint8_t)kind, .step_slot = (uint8_t)slot, .children = children};
-    }
-    return ln_image_state(m);
+static int fail(ln_engine *e, int err) {
+    const char *why = e->loading && e->loading->why ? e->loading->why : "bytes that are broken";
+    if (e->failed) return err;
+    e->failed = err;
+    if (err == LN_ENOMEM) snprintf(e->error, sizeof e->error, "loading a state: %s", ln_strerror(err));
+    else snprintf(e->error, sizeof e->error, "loading a state: it holds %s", why);
+    return err;
 }
 
-/* Notes for each node of the saved program the one in the same place of the new one, from the roots down. */
-static void match(const ln_trigger *from, const ln_trigger *to, uint32_t i, uint32_t k, uint64_t same[64]) {
-    uint64_t a = from->node[i].children, b = to->node[k].children;
-    if (from->node[i].kind != to->node[k].kind) return;
-    same[i] = UINT64_C(1) << k;
-    for (; a && b; a &= a - 1, b &= b - 1)
-        match(from, to, (uint32_t)__builtin_ctzll(a), (uint32_t)__builtin_ctzll(b), same);
-}
-
-static void match_roots(const ln_trigger *from, const ln_trigger *to, uint64_t same[64]) {
-    memset(same, 0, 64 * sizeof *same);
-    if (from->count && to->count) match(from, to, from->count - 1, to->count - 1, same);
-}
-
-static int32_t find_aggregate(const ln_plan *p, const uint8_t *name, size_t len) {
-    for (uint32_t i = 0; i < p->aggregates; i++)
-        if (p->aggregate[i].name_len == len && memcmp(p->aggregate[i].name, name, len) == 0) return (int32_t)i;
-    return -1;
-}
-
-static int read_aggregates(ln_engine *e, ln_image *m) {
-    const ln_plan *p = &e->plan;
-    m->aggregates = (uint32_t)ln_image_count(m);
-    if (m->in.bad || m->aggregates > 1 << 16) return ln_image_bad(m);
-    m->to = ln_mem_zero(&e->rows.mem, (m->aggregates + 1) * sizeof *m->to);
-    m->is_fold = ln_mem_zero(&e->rows.mem, m->aggregates + 1);
-    if (!m->to || !m->is_fold) return LN_ENOMEM;
-    for (uint32_t i = 0; i < m->aggregates && !m->in.bad; i++) {
-        size_t len;
-        const uint8_t *name = ln_saved_bytes(&m->in, &len);
-        uint64_t kind = ln_saved_uint(&m->in), struct_bytes = ln_saved_uint(&m->in);
-        if (m->in.bad) break;
-        m->to[i] = find_aggregate(p, name, len);
-        m->is_fold[i] = kind == LN_FOLD ? struct_bytes ? 2 : 1 : 0;
-        if (m->to[i] >= 0 && (uint64_t)p->aggregate[m->to[i]].kind != kind) return ln_image_bad(m);
-        if (m->to[i] >= 0 && e->fold_states[m->to[i]].size != struct_bytes) return ln_image_bad(m);
-    }
-    return ln_image_state(m);
-}
-
-static int read_outline(ln_engine *e, ln_image *m) {
-    const ln_plan *p = &e->plan;
-    uint64_t window = ln_saved_uint(&m->in), time_kind = ln_saved_uint(&m->in);
-    int64_t gap_us, max_us;
-    uint64_t merging, panes;
+int ln_engine_load(ln_engine *e, const uint8_t *plan, size_t len, int exact) {
+    ln_loading *l;
+    const char *why = NULL;
     int err;
-    m->size_us = ln_saved_int(&m->in);
-    m->hop_us = ln_saved_int(&m->in);
-    m->offset_us = ln_saved_int(&m->in);
-    m->slice_us = ln_saved_int(&m->in);
-    gap_us = ln_saved_int(&m->in);
-    max_us = ln_saved_int(&m->in);
-    merging = ln_saved_uint(&m->in);
-    panes = ln_saved_uint(&m->in);
-    (void)ln_saved_uint(&m->in); /* at_watermark may change */
-    m->stateful = ln_saved_uint(&m->in) != 0;
-    m->rare = ln_saved_uint(&m->in) != 0;
-    m->sliced = m->slice_us > 0;
-    if (m->in.bad || window != (uint64_t)p->window || time_kind != (uint64_t)p->time_kind) return ln_image_bad(m);
-    if (m->size_us != p->size_us || m->hop_us != p->hop_us || m->offset_us != p->offset_us) return ln_image_bad(m);
-    if (gap_us != p->gap_us || max_us != p->max_us || merging != (uint64_t)p->merging || panes != (uint64_t)p->panes)
-        return ln_image_bad(m);
-    if (e->sliced && m->slice_us != p->slice_us) return ln_image_bad(m);
-    err = read_aggregates(e, m);
-    if (!err) err = read_trigger(m, &m->early);
-    if (!err) err = read_trigger(m, &m->late);
-    if (err) return err;
-    match_roots(&m->early, &p->early, m->early_same);
-    match_roots(&m->late, &p->late, m->late_same);
+    LN_ASSERT(!e->loading && e->phase == LN_PHASE_NONE && !ln_keys_count(&e->keys) && !e->stats.read);
+    l = e->loading = ln_mem_zero(&e->rows.mem, sizeof *l);
+    if (!l) return fail(e, LN_ENOMEM);
+    ln_buf_init(&l->slots, &e->rows.mem);
+    ln_buf_init(&l->handles, &e->rows.mem);
+    l->exact = exact;
+    err = ln_checked(&plan, &len) ? ln_saved_plan_read(e, plan, len, &l->from, &why) : LN_EINVALID;
+    l->why = why;
+    if (err != LN_OK) return fail(e, err);
+    if (e->sliced && (!l->from.sliced || l->from.slice_us != e->plan.slice_us)) {
+        l->why = "windows that have been looked at one by one, for a plan that does not";
+        return fail(e, LN_EINVALID);
+    }
+    l->numbers_max = l->from.state_bytes > e->plan.limits.state_bytes ? l->from.state_bytes : e->plan.limits.state_bytes;
+    l->numbers_max = l->numbers_max / 8 + 4096;
     return LN_OK;
 }
 
-static int read_clock(ln_engine *e, ln_image *m) {
-    e->now_us = ln_saved_int(&m->in);
-    e->clock_us = ln_saved_int(&m->in);
-    e->set_us = ln_saved_int(&m->in);
-    e->rows.clock_now_us = ln_saved_int(&m->in);
-    e->arrivals = ln_saved_uint(&m->in);
-    e->ages = ln_saved_uint(&m->in);
-    return ln_image_state(m);
+void ln_load_free(ln_engine *e) {
+    ln_loading *l = e->loading;
+    if (!l) return;
+    ln_saved_plan_free(e, &l->from);
+    ln_buf_free(&l->slots);
+    ln_buf_free(&l->handles);
+    ln_mem_free(&e->rows.mem, l->place, l->place_cap * sizeof *l->place);
+    ln_mem_free(&e->rows.mem, l->chunk, l->chunk_cap * sizeof *l->chunk);
+    ln_mem_free(&e->rows.mem, l->slice, l->slice_cap * sizeof *l->slice);
+    ln_mem_free(&e->rows.mem, l, sizeof *l);
+    e->loading = NULL;
 }
 
-static int read_account(ln_engine *e, ln_image *m) {
-    ln_stats *s = &e->stats;
-    uint64_t rejected = 0;
-    s->read = ln_saved_uint(&m->in);
-    s->aggregated = ln_saved_uint(&m->in);
-    s->filtered = ln_saved_uint(&m->in);
-    for (int i = 0; i < LN_REASONS; i++) rejected += s->rejected[i] = ln_saved_uint(&m->in);
-    for (int i = 0; i < 3; i++) s->panes[i] = ln_saved_uint(&m->in);
-    s->withdrawals = ln_saved_uint(&m->in);
-    s->refusals_late = ln_saved_uint(&m->in);
-    s->distinct_over = ln_saved_uint(&m->in);
-    s->distinct_refused = ln_saved_uint(&m->in);
-    s->windows_opened = ln_saved_uint(&m->in);
-    e->tally.skipped = ln_saved_uint(&m->in);
-    return s->read == s->aggregated + s->filtered + rejected ? ln_image_state(m) : ln_image_bad(m);
+/* ---- keys ------------------------------------------------------------------------------------------------------- */
+
+/* Are these the bytes that a key has? */
+static int is_canonical(ln_engine *e, const uint8_t *bytes, size_t len) {
+    ln_buf *again = &e->rows.scratch;
+    const uint8_t *end = bytes + len, *behind;
+    ln_value v;
+    int same;
+    if (len == 0 || len > UINT32_MAX / 2 || ln_msgpack_head(bytes, end, &v, &behind) != LN_HEAD_OK) return 0;
+    if (v.type == LN_ARRAY || v.type == LN_MAP) {
+        v.at = bytes;
+        v.len = (uint32_t)len;
+    } else if (v.type >= LN_TEXT && (size_t)(end - behind) != v.len) {
+        return 0;
+    }
+    ln_buf_clear(again);
+    same = ln_key_encode(again, &v) == 0 && again->len == len && memcmp(again->data, bytes, len) == 0;
+    return same && !again->failed;
 }
 
-static int read_source(ln_engine *e, ln_image *m, int active) {
-    ln_watermark *w = &e->watermark;
+static int hangs_nothing(const ln_engine *e, const ln_key *key) {
+    return e->sliced ? !key->held : ln_key_idle(e, (const ln_cell_key *)(const void *)key);
+}
+
+/* The key rests, or it does not: no other is forgotten for that. */
+static void settle(ln_engine *e, ln_key *key) {
+    uint32_t resting = (uint32_t)hangs_nothing(e, key) & 1;
+    e->keys.resting += resting;
+    e->keys.resting -= key->resting;
+    key->resting = resting & 1;
+}
+
+static void drop(ln_engine *e, uint32_t id) {
+    if (e->sliced) ln_load_drop_rows(e, id);
+    else ln_load_drop_cells(e, (ln_cell_key *)(void *)ln_keys_at(&e->keys, id));
+}
+
+static int lose_key(ln_engine *e, uint64_t number) {
+    ln_slab *s = &e->keys.slab;
+    if (number / LN_SLAB_CHUNK >= s->chunks || !ln_slab_holds(s, (uint32_t)number)) return LN_OK;
+    drop(e, (uint32_t)number);
+    if (!hangs_nothing(e, ln_keys_at(&e->keys, (uint32_t)number))) return LN_EINVALID; /* its extents have not gone */
+    ln_keys_forget(&e->keys, (uint32_t)number);
+    return LN_OK;
+}
+
+/* The key of that number, with nothing on it but extents. */
+static int find_key(ln_engine *e, uint64_t number, const uint8_t *bytes, size_t len) {
+    uint32_t id = (uint32_t)number, hash = ln_keys_hash(&e->keys, bytes, len);
+    if (number >= e->loading->numbers_max || number >= LN_SLAB_NONE / 2)
+        return ln_load_refuse(e, "more keys than limits.state_bytes has room for");
+    if (number / LN_SLAB_CHUNK < e->keys.slab.chunks && ln_slab_holds(&e->keys.slab, id)) {
+        if (e->loading->exact) return LN_EINVALID;
+        if (ln_key_matches(ln_keys_at(&e->keys, id), hash, bytes, len)) {
+            drop(e, id);
+            return LN_OK;
+        }
+        if (lose_key(e, number) != LN_OK) return LN_EINVALID;
+    }
+    if (ln_keys_find(&e->keys, hash, bytes, len) != LN_KEY_NONE) return LN_EINVALID;
+    if (ln_keys_add_at(&e->keys, id, hash, bytes, len) == LN_KEY_NONE) return LN_ENOMEM;
+    if (!e->sliced) ((ln_cell_key *)(void *)ln_keys_at(&e->keys, id))->id = id;
+    ln_keys_at(&e->keys, id)->resting = 0;
+    return LN_OK;
+}
+
+static int load_key(ln_engine *e, uint64_t number, ln_saved *s) {
     size_t len;
-    const uint8_t *name = ln_saved_bytes(&m->in, &len);
-    int64_t promise_us = ln_saved_int(&m->in), heard_us = ln_saved_int(&m->in);
-    if (m->in.bad || len > UINT32_MAX || ln_watermark_find(w, name, (uint32_t)len)) return ln_image_bad(m);
-    if (promise_us > w->high_us || (active && w->newest && w->newest->heard_us > heard_us)) return ln_image_bad(m);
-    return ln_watermark_restore(w, name, (uint32_t)len, promise_us, heard_us, active) ? LN_OK : LN_ENOMEM;
-}
-
-static int read_watermark(ln_engine *e, ln_image *m) {
-    ln_watermark *w = &e->watermark;
-    uint64_t heard, active, idle;
-    int err = LN_OK;
-    w->apart_us = ln_saved_int(&m->in);
-    w->now_us = ln_saved_int(&m->in);
-    w->high_us = ln_saved_int(&m->in);
-    w->heard_us = ln_saved_int(&m->in);
-    heard = ln_saved_uint(&m->in);
-    active = ln_image_count(m);
-    if (w->now_us < e->now_us) return ln_image_bad(m);
-    for (; active && !err; active--) err = read_source(e, m, 1);
-    idle = ln_image_count(m);
-    for (; idle && !err; idle--) err = read_source(e, m, 0);
-    w->heard = heard;
-    return err ? err : ln_image_state(m);
-}
-
-static int read_keys(ln_engine *e, ln_image *m) {
-    uint64_t hand = ln_saved_uint(&m->in), count = ln_image_count(m), least = 0;
-    if (hand > KEYS_MAX) return ln_image_bad(m);
-    for (; count; count--) {
-        uint64_t id = ln_saved_uint(&m->in);
-        size_t len;
-        const uint8_t *bytes = ln_saved_bytes(&m->in, &len);
-        if (m->in.bad || id < least || id >= KEYS_MAX || !len || len > INT32_MAX) return ln_image_bad(m);
-        if (ln_keys_find(&e->keys, ln_keys_hash(&e->keys, bytes, len), bytes, len) != LN_KEY_NONE)
-            return ln_image_bad(m);
-        if (ln_keys_restore(&e->keys, (uint32_t)id, bytes, len) < 0) return LN_ENOMEM;
-        least = id + 1;
-    }
-    e->keys.hand = (uint32_t)hand;
-    return ln_image_state(m);
-}
-
-ln_key *ln_image_key(ln_engine *e, ln_image *m) {
-    uint64_t id = ln_saved_uint(&m->in);
-    if (!m->in.bad && id < e->keys.slab.chunks * LN_SLAB_CHUNK && ln_slab_holds(&e->keys.slab, (uint32_t)id))
-        return ln_keys_at(&e->keys, (uint32_t)id);
-    m->in.bad = 1;
-    return NULL;
-}
-
-/* ---- the whole --------------------------------------------------------------------------------------------------- */
-
-static int read_all(ln_engine *e, ln_image *m) {
+    const uint8_t *bytes = ln_saved_bytes(s, &len);
+    ln_key *key;
     int err;
-    if (ln_saved_word(&m->in) != LN_IMAGE_MARK || ln_saved_uint(&m->in) != LN_IMAGE_VERSION) return ln_image_bad(m);
-    err = read_outline(e, m);
-    if (!err) err = read_clock(e, m);
-    if (!err) err = read_account(e, m);
-    if (!err) err = read_watermark(e, m);
-    if (!err) err = read_keys(e, m);
-    if (!err) err = m->sliced ? ln_image_rows(e, m) : ln_image_cells(e, m);
-    if (!err) err = ln_ids_restore(&e->handles, &e->mem, m->handle, m->handles) < 0 ? ln_image_bad(m) : LN_OK;
-    if (err) return err;
-    return ln_saved_word(&m->in) == LN_IMAGE_MARK && !ln_saved_left(&m->in) ? ln_image_state(m) : ln_image_bad(m);
+    if (!bytes || !is_canonical(e, bytes, len)) return LN_EINVALID;
+    err = find_key(e, number, bytes, len);
+    if (err != LN_OK) return err;
+    key = ln_keys_at(&e->keys, (uint32_t)number);
+    if (e->sliced) err = ln_load_rows(e, (uint32_t)number, s);
+    else if (e->loading->from.sliced) err = ln_load_rows_as_cells(e, (ln_cell_key *)(void *)key, s);
+    else err = ln_load_cells(e, (ln_cell_key *)(void *)key, s);
+    settle(e, key);
+    if (err != LN_OK) return err;
+    return s->bad || ln_saved_left(s) || e->loading->slots.failed || e->loading->handles.failed ? LN_EINVALID : LN_OK;
 }
 
-int ln_engine_load(ln_engine *e, const uint8_t *bytes, size_t len) {
-    ln_image m = {.in = {bytes, bytes + len, 0}};
-    int err = read_all(e, &m);
-    if (m.to) ln_mem_free(&e->rows.mem, m.to, (m.aggregates + 1) * sizeof *m.to);
-    if (m.is_fold) ln_mem_free(&e->rows.mem, m.is_fold, m.aggregates + 1);
-    ln_mem_free(&e->rows.mem, m.handle, m.handle_cap * sizeof *m.handle);
-    ln_mem_free(&e->rows.mem, m.slot, m.slot_cap * sizeof *m.slot);
-    if (err) {
-        (void)ln_engine_fail(e, err, "a state that was saved");
-        return err;
+/* ---- extents ---------------------------------------------------------------------------------------------------- */
+
+/* All up to this number have gone. */
+static int lose_extents(ln_engine *e, uint64_t number) {
+    ln_graves *g = &e->graves;
+    while (g->count && g->gone <= number) {
+        ln_cell_key *key = g->item[g->first].key;
+        ln_extents_take_first(&key->closed);
+        if (!key->closed.count) ln_extents_free(&key->closed, &e->mem);
+        settle(e, &key->key);
+        g->first = (g->first + 1) % g->cap;
+        g->count--;
+        g->gone++;
     }
-    /* What a shorter lateness leaves behind expires at once. */
+    if (number >= e->loading->extents) e->loading->extents = number + 1;
+    if (!g->count && g->gone <= number) g->gone = number + 1;
+    return LN_OK;
+}
+
+static int load_extent(ln_engine *e, uint64_t number, ln_saved *s) {
+    uint64_t id = ln_saved_uint(s);
+    ln_span extent;
+    ln_cell_key *key;
+    extent.start_us = ln_saved_int(s);
+    extent.end_us = ln_saved_int(s);
+    if (s->bad || ln_saved_left(s) || extent.start_us >= extent.end_us || !e->extents) return LN_EINVALID;
+    if (id / LN_SLAB_CHUNK >= e->keys.slab.chunks || !ln_slab_holds(&e->keys.slab, (uint32_t)id)) return LN_EINVALID;
+    key = (ln_cell_key *)(void *)ln_keys_at(&e->keys, (uint32_t)id);
+    if (!e->graves.count) e->graves.gone = number;
+    else if (number != e->loading->extents) return LN_EINVALID;
+    if (key->closed.count && ln_extents_at(&key->closed, key->closed.count - 1)->end_us > extent.end_us)
+        return LN_EINVALID;
+    if (ln_store_extent(e, key, extent) < 0) return LN_ENOMEM;
+    e->loading->extents = number + 1;
+    settle(e, &key->key);
+    return LN_OK;
+}
+
+/* ---- the whole -------------------------------------------------------------------------------------------------- */
+
+int ln_engine_load_entry(ln_engine *e, int kind, uint64_t number, const uint8_t *bytes, size_t len, ln_entry *out) {
+    ln_loading *l = e->loading;
+    ln_saved s;
+    int err;
+    if (e->failed) return LN_ECLOSED;
+    ln_engine_ops_done(e);
+    ln_buf_clear(&l->slots);
+    ln_buf_clear(&l->handles);
+    l->why = NULL;
+    if (bytes && !ln_checked(&bytes, &len)) return fail(e, LN_EINVALID);
+    s = (ln_saved){bytes, bytes ? bytes + len : NULL, 0};
+    if (kind == LN_ENTRY_KEY) err = bytes ? load_key(e, number, &s) : lose_key(e, number);
+    else if (kind == LN_ENTRY_EXTENT) err = bytes ? load_extent(e, number, &s) : lose_extents(e, number);
+    else err = kind == LN_ENTRY_REST && bytes ? ln_load_rest(e, &s) : LN_EINVALID;
+    *out = (ln_entry){
+        .kind = kind,
+        .number = number,
+        .slots = (const uint32_t *)(const void *)l->slots.data,
+        .slots_count = (uint32_t)(l->slots.len / sizeof(uint32_t)),
+        .handles = (const uint32_t *)(const void *)l->handles.data,
+        .handles_count = (uint32_t)(l->handles.len / sizeof(uint32_t)),
+    };
+    return err == LN_OK ? LN_OK : fail(e, err);
+}
+
+static int by_filing(const void *a, const void *b) {
+    const ln_load_place *x = a, *y = b;
+    int32_t apart = (int32_t)(x->cell->filed - y->cell->filed); /* they go round */
+    return x->expiring != y->expiring ? x->expiring - y->expiring : (apart > 0) - (apart < 0);
+}
+
+/* Cells that were loaded exactly go where they waited, in the order in which they came there. */
+static int file_cells(ln_engine *e) {
+    ln_loading *l = e->loading;
+    ln_deadlines *both[2] = {&e->completing, &e->expiring};
+    if (!l->exact) return LN_OK;
+    for (int i = 0; i < 2; i++) {
+        int shift = i ? l->from.expiring_shift : l->from.completing_shift;
+        if (l->has_wheel[i] && ln_deadlines_set_wheel(both[i], shift, l->wheel_first[i]) < 0) return LN_ENOMEM;
+    }
+    for (size_t i = 0; i < l->place_count; i++)
+        l->place[i].expiring = !e->plan.at_watermark || l->place[i].cell->on_time_done;
+    if (l->place_count) qsort(l->place, l->place_count, sizeof *l->place, by_filing);
+    for (size_t i = 0; i < l->place_count; i++) {
+        ln_load_place *p = &l->place[i];
+        uint32_t filed = p->cell->filed;
+        if (ln_deadlines_put(both[p->expiring], p->cell, p->in_wheel, p->place) < 0) return LN_ENOMEM;
+        p->cell->filed = filed;
+    }
+    for (int i = 0; i < 2; i++) both[i]->filings = l->filings[i];
+    return LN_OK;
+}
+
+static int put_in_order(ln_engine *e) {
+    ln_loading *l = e->loading;
+    int err;
+    if (!l->has_rest) return LN_EINVALID;
+    if (e->graves.count && e->graves.gone != l->extents_gone) return LN_EINVALID;
+    if (e->graves.count != l->extents_count) return LN_EINVALID;
+    e->graves.gone = l->extents_gone;
+    for (size_t i = 0; i < e->waiting.count; i++)
+        if (((ln_held *)e->waiting.entry[i].item)->time_us <= e->now_us) return LN_EINVALID;
+    err = ln_slab_arrange(&e->keys.slab, l->chunks, l->chunk, l->chunk_count);
+    if (err != LN_OK) return err;
+    e->keys.hand = (uint32_t)l->hand;
+    if (e->keys.resting > LN_KEYS_REST * ln_keys_live(&e->keys)) return LN_EINVALID;
+    err = file_cells(e);
+    return err == LN_OK && e->sliced ? ln_load_grid_end(e) : err;
+}
+
+/* Has a window or an extent had its time by the plan? */
+static int is_due(const ln_engine *e) {
+    const ln_graves *g = &e->graves;
+    if (e->sliced) return 0;
+    if (g->count && g->item[g->first].given_up_us <= e->now_us) return 1;
+    return ln_deadlines_next(&e->completing) <= e->now_us ||
+           ln_deadlines_next(&e->expiring) <= ln_time_sub(e->now_us, e->plan.lateness_us);
+}
+
+int ln_engine_load_end(ln_engine *e, int forget_sources) {
+    int err = e->failed ? LN_ECLOSED : put_in_order(e);
+    if (err != LN_OK) return fail(e, err);
+    if (forget_sources) ln_watermark_forget(&e->watermark);
+    ln_engine_ops_done(e);
+    ln_load_free(e);
+    if (!is_due(e)) return LN_OK;
+    /* By the new plan some windows may have had their time: W "moves" to where it is. */
+    e->caught_up = 1;
     ln_advance_begin(e, e->now_us);
     e->phase = LN_PHASE_MOVING;
     e->next = LN_PHASE_NONE;

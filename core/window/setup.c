@@ -156,9 +156,9 @@ ln_engine *ln_engine_new_with(const ln_plan *plan, const ln_sink *sink, const ln
     ln_watermark_init(&e->watermark, &e->plan, &e->source_mem);
     ln_deadlines_init(&e->completing, &e->mem, &e->rows.mem, mixed, span_of(plan));
     ln_deadlines_init(&e->expiring, &e->mem, &e->rows.mem, mixed, span_of(plan));
+    e->completing.keys = e->expiring.keys = &e->keys;
     ln_heap_init(&e->alarms, &e->mem, sizeof(ln_cell) + e->rare_at + offsetof(ln_rare, alarm_at));
-    ln_heap_init(&e->waiting, &e->mem, LN_HEAP_NO_PLACE);
-    ln_buf_init(&e->image, &e->rows.mem);
+    ln_heap_init(&e->waiting, &e->mem, offsetof(ln_held, at));
     ln_buf_init(&e->staged, &e->rows.mem);
     ln_buf_init(&e->places, &e->rows.mem);
     return e;
@@ -170,23 +170,39 @@ ln_engine *ln_engine_new(const ln_plan *plan, const ln_sink *sink) {
     return ln_engine_new_with(plan, sink, &mem);
 }
 
-static void free_cells(ln_engine *e) {
-    for (uint32_t id = 0; (id = ln_keys_next(&e->keys, id)) != LN_KEY_NONE; id++) {
-        ln_cell_key *key = (ln_cell_key *)(void *)ln_keys_at(&e->keys, id);
-        for (uint32_t i = 0; i < key->open.count; i++) {
-            ln_cell *c = ln_cells_at(&key->open, i);
-            c->slot = 0;
-            ln_store_drop(e, c);
-        }
-        ln_cells_free(&key->open, &e->mem);
-        if (e->extents) ln_extents_free(&key->closed, &e->mem);
+static void free_cells_of(ln_engine *e, ln_cell_key *key) {
+    for (uint32_t i = 0; i < key->open.count; i++) {
+        ln_cell *c = ln_cells_at(&key->open, i);
+        c->slot = 0;
+        ln_store_drop(e, c);
     }
+    ln_cells_free(&key->open, &e->mem);
+    if (e->extents) ln_extents_free(&key->closed, &e->mem);
+}
+
+static void free_cells(ln_engine *e) {
+    for (uint32_t id = 0; (id = ln_keys_next(&e->keys, id)) != LN_KEY_NONE; id++)
+        free_cells_of(e, (ln_cell_key *)(void *)ln_keys_at(&e->keys, id));
+}
+
+int ln_engine_dispose(ln_engine *e, uint32_t keys) {
+    e->failed = LN_ECLOSED;
+    ln_engine_save_end(e);
+    if (e->sliced) return ln_grid_dispose(e, keys);
+    for (uint32_t id; keys > 0 && (id = ln_keys_next(&e->keys, e->walk_id)) != LN_KEY_NONE; keys--) {
+        ln_cell_key *key = (ln_cell_key *)(void *)ln_keys_at(&e->keys, id);
+        free_cells_of(e, key);
+        e->walk_id = id + 1;
+    }
+    return keys > 0;
 }
 
 void ln_engine_delete(ln_engine *e) {
     ln_mem mem;
     if (!e) return;
     e->folds = 0; /* nobody is left to run operations */
+    ln_engine_save_end(e);
+    ln_load_free(e);
     if (e->sliced) ln_grid_free(e);
     else free_cells(e);
     ln_keys_free(&e->keys);
@@ -211,7 +227,6 @@ void ln_engine_delete(ln_engine *e) {
     ln_mem_free(&e->mem, e->shape.fold_at, (e->plan.aggregates + 1) * sizeof *e->shape.fold_at);
     ln_mem_free(&e->rows.mem, e->op, e->op_cap * sizeof *e->op);
     ln_mem_free(&e->rows.mem, e->row_key, e->row_key_cap * sizeof *e->row_key);
-    ln_buf_free(&e->image);
     ln_buf_free(&e->staged);
     ln_buf_free(&e->places);
     ln_trace_free(e);
@@ -219,6 +234,20 @@ void ln_engine_delete(ln_engine *e) {
     free_plan(e);
     mem = e->mem;
     ln_mem_free(&mem, e, sizeof *e);
+}
+
+/* ---- what a plan costs ------------------------------------------------------------------------------------------ */
+
+void ln_engine_footprint(const ln_engine *e, ln_footprint *out) {
+    *out = (ln_footprint){
+        .key_bytes = (uint32_t)key_bytes(e),
+        .key_near_bytes = LN_KEY_NEAR,
+        .window_bytes = e->sliced ? (uint32_t)e->grid.row_bytes : e->cell_bytes,
+    };
+}
+
+uint32_t ln_engine_aggregate_bytes(const ln_engine *e, uint32_t i) {
+    return i < e->states.count ? e->states.part[i].ops->size : 0;
 }
 
 /* ---- windows of assigners ---------------------------------------------------------------------------------------- */

@@ -39,16 +39,20 @@ enum ln_walk { LN_WALK_NONE = 0, LN_WALK_ALL, LN_WALK_AHEAD, LN_WALK_ALARMS };
 typedef struct ln_grave {
     ln_cell_key *key;
     int64_t given_up_us; /* when W reaches this */
+    ln_span extent;
 } ln_grave;
 
 typedef struct ln_graves {
     ln_grave *item; /* a ring */
     size_t cap, first, count;
+    uint64_t gone; /* given up, ever */
 } ln_graves;
 
 /* A record of sessions with a maximum that waits until W reaches it, with all that it will be asked for. */
 typedef struct ln_held {
     ln_cell_key *key;
+    struct ln_held *before, *after; /* those of the key that wait */
+    size_t at; /* its place in the heap */
     int64_t time_us;
     uint64_t arrival;
     uint32_t id;           /* once it joins */
@@ -96,8 +100,10 @@ typedef struct ln_tracing {
     } * idled; /* sources that became idle, in order, by the row at which they did */
     size_t idled_count, idled_cap, idled_told;
     const ln_source *holder; /* who holds W, as far as it has been told */
-    uint64_t cut;            /* how often memory was too short for an entry of these lists */
 } ln_tracing;
+
+typedef struct ln_saving ln_saving;
+typedef struct ln_loading ln_loading;
 
 struct ln_engine {
     ln_mem mem;        /* all that a pipeline holds as state, but for its sources */
@@ -168,7 +174,6 @@ struct ln_engine {
     ln_op *op;
     size_t op_count, op_cap;
     int ops_taken;
-    ln_buf image; /* of the whole engine: what was saved last */
     ln_buf staged;
     ln_buf places;    /* of each staged pane: where it begins, its folds, where it ends; uint32_t */
     ln_value *values; /* of the pane being made */
@@ -182,6 +187,9 @@ struct ln_engine {
     uint64_t sent;     /* panes to the output */
     ln_stats stats;
     ln_tracing *tracing; /* NULL: nobody is told */
+    ln_saving *saving;   /* NULL: nobody saves */
+    ln_loading *loading; /* NULL: nothing is being loaded */
+    int caught_up;       /* what has been loaded is being put in order: windows whose end had passed have had their pane */
 };
 
 /* The same as ln_engine_new, with memory from elsewhere. `mem` is copied; what its functions stand on must outlive the
@@ -190,6 +198,8 @@ ln_engine *ln_engine_new_with(const ln_plan *plan, const ln_sink *sink, const ln
 /* The engine has failed; returns -1. */
 int ln_engine_fail(ln_engine *e, int err, const char *what);
 void ln_engine_op(ln_engine *e, uint32_t kind, uint32_t a, uint32_t b);
+/* Operations that the driver has taken are done. */
+void ln_engine_ops_done(ln_engine *e);
 
 static inline ln_trigger_state *ln_cell_early(ln_cell *c) { return (ln_trigger_state *)(void *)c->state; }
 static inline ln_trigger_state *ln_cell_late(ln_cell *c) { return ln_cell_early(c) + 1; }
@@ -218,14 +228,14 @@ static inline int64_t ln_engine_expiry(const ln_engine *e, int64_t end_us) {
 ln_cell *ln_store_cell(ln_engine *e, ln_cell_key *key, int64_t start_us, int64_t end_us);
 /* The same, put in its place. */
 ln_cell *ln_store_open(ln_engine *e, ln_cell_key *key, uint32_t at, int64_t start_us, int64_t end_us);
-/* Gives the cell's folds a slot; 0 or -1. */
-int ln_store_slot(ln_engine *e, ln_cell *c);
 /* Files an open cell where it has to wait; 0 or -1. */
 int ln_store_file(ln_engine *e, ln_cell *c);
 /* Forgets a cell and all that hangs on it, but neither its key nor its place among the key's windows. */
 void ln_store_drop(ln_engine *e, ln_cell *c);
 /* A cell has expired: its extent stays where windows merge, and the key goes when nothing hangs on it. */
 int ln_store_expire(ln_engine *e, ln_cell *c);
+/* The extent of a window that has expired stays with its key; 0 or -1. */
+int ln_store_extent(ln_engine *e, ln_cell_key *key, ln_span extent);
 /* Gives up the extents that nothing can overlap any more; works like ln_advance. */
 int ln_store_bury(ln_engine *e);
 /* Takes the state of `from` into `into`, both of one key, and forgets `from`; 0 or -1. */
@@ -241,8 +251,10 @@ int ln_grid_join(ln_engine *e);
 /* The same for a run of rows that have nothing else to them; the present row is the last of them then, and W is
  * still to be moved by it. 1; 0 where the present row is no such; -1. */
 int ln_grid_run(ln_engine *e);
-/* A slice without rows, not yet among the others; NULL where memory is short. */
-ln_slice *ln_grid_new_slice(ln_engine *e);
+/* The slice that a time lies in, made where there is none; NULL where memory is short. */
+ln_slice *ln_grid_open(ln_engine *e, int64_t t_us);
+/* The next window to complete is the first from `from` on that holds a slice; there is none where there is no slice. */
+void ln_grid_point(ln_engine *e, __int128 from);
 /* A slice that holds nothing any more. */
 void ln_grid_retire(ln_engine *e, ln_slice *s);
 /* grid_fire: works like ln_advance. */
@@ -259,12 +271,18 @@ __int128 ln_grid_start(const ln_engine *e, const ln_slice *s);
 static inline ln_slice *ln_grid_slice(const ln_grid *g, uint32_t i) {
     return (ln_slice *)(void *)ln_cells_span(&g->slices, i);
 }
+/* What a key holds in the grid is about to change. */
+static inline void ln_grid_touch(ln_engine *e, uint32_t id) {
+    if (e->keys.changes.on) ln_keys_touch(&e->keys, ln_keys_at(&e->keys, id), id);
+}
 /* Open windows; where they overlap one is counted for each key. */
 static inline size_t ln_grid_windows(const ln_engine *e) {
     return e->grid.hopping ? ln_keys_live(&e->keys) : e->grid.rows;
 }
 const char *ln_grid_verify(const ln_engine *e);
 void ln_grid_free(ln_engine *e);
+/* Frees so many rows, of an engine that does nothing more; 1 when none is left. */
+int ln_grid_dispose(ln_engine *e, uint32_t rows);
 
 /* values: those of a pane, from a run of states, and its marks, each of which `over` remembers to have been counted.
  * The pane's bounds are known. 0, or -1 where memory is short. */
@@ -282,8 +300,6 @@ int ln_fire_run(ln_engine *e, const ln_key *key, int64_t start_us, int64_t end_u
                 const uint8_t *more);
 /* Asks the window's trigger, and fires when it is ready; 0 or -1. */
 int ln_offer(ln_engine *e, ln_cell *c, const ln_event *event);
-/* Sets the alarm that the window's trigger asks for; 0 or -1. */
-int ln_offer_alarm(ln_engine *e, ln_cell *c);
 /* The predicates that the window's trigger would ask for a record. */
 uint64_t ln_offer_whens(ln_engine *e, ln_cell *c);
 const ln_trigger *ln_offer_trigger(const ln_engine *e, const ln_cell *c);
@@ -313,6 +329,18 @@ int ln_hold_done(ln_engine *e, const ln_held *held);
 /* The driver has seen what it was to see. */
 void ln_hold_spent(ln_engine *e);
 void ln_hold_free(ln_engine *e);
+/* How many values a record is held with. */
+static inline uint32_t ln_held_values(const ln_engine *e) { return e->plan.aggregates << (e->by != 0); }
+/* Puts a record of `bytes` that was saved among those that wait; 0 or -1, and then it is the caller's still. */
+int ln_hold_again(ln_engine *e, ln_held *h);
+/* Forgets those of a key. */
+void ln_hold_forget(ln_engine *e, ln_cell_key *key);
+
+/* save: a key of that number, or the extent that is given up next, is about to change. */
+void ln_save_before(void *engine, uint32_t id);
+void ln_save_grave_before(ln_engine *e, const ln_grave *grave);
+/* load: forgets what was kept for it. */
+void ln_load_free(ln_engine *e);
 
 /* merge: the open window of `key` that takes a record with its own window [start, end), merged and made where needed.
  * NULL: memory is short, or *refused says why there is none. */

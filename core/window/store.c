@@ -11,7 +11,7 @@ int ln_store_full(ln_engine *e, size_t more) {
     return e->mem.used + e->cell_bytes + more > e->plan.limits.state_bytes;
 }
 
-int ln_store_slot(ln_engine *e, ln_cell *c) {
+static int take_slot(ln_engine *e, ln_cell *c) {
     c->slot = ln_ids_take(&e->slots, &e->mem);
     if (!c->slot) return -1;
     for (uint32_t i = 0; i < e->plan.aggregates; i++) {
@@ -34,7 +34,7 @@ ln_cell *ln_store_cell(ln_engine *e, ln_cell_key *key, int64_t start_us, int64_t
     c->age = ++e->ages;
     if (e->clock_delays) ln_cell_rare(e, c)->alarm_us = LN_FUTURE;
     c->on_time_done = end_us <= e->now_us;
-    if (e->folds && ln_store_slot(e, c) < 0) {
+    if (e->folds && take_slot(e, c) < 0) {
         ln_slab_give(&e->cell_slab, c->id);
         return NULL;
     }
@@ -93,17 +93,16 @@ static void leave_if_idle(ln_engine *e, ln_cell_key *key) {
 }
 
 /* The extents of one key, and the graves of all, come in the order of their ends: windows expire in that order. */
-static int leave_extent(ln_engine *e, const ln_cell *c) {
-    ln_cell_key *key = c->key;
+int ln_store_extent(ln_engine *e, ln_cell_key *key, ln_span extent) {
     ln_graves *g = &e->graves;
     if (g->count == g->cap) {
         size_t old = g->cap;
         if (ln_mem_grow(&e->mem, &g->item, &g->cap, g->count + 1, sizeof *g->item) < 0) return -1;
         for (size_t i = 0; i < g->first; i++) g->item[old + i] = g->item[i]; /* unroll: the size has doubled */
     }
-    if (ln_extents_add(&key->closed, &e->mem, (ln_span){c->start_us, c->end_us}) < 0) return -1;
+    if (ln_extents_add(&key->closed, &e->mem, extent) < 0) return -1;
     g->item[(g->first + g->count++) % g->cap] =
-        (ln_grave){key, ln_time_add(ln_engine_expiry(e, c->end_us), e->plan.gap_us)};
+        (ln_grave){key, ln_time_add(ln_engine_expiry(e, extent.end_us), e->plan.gap_us), extent};
     return 0;
 }
 
@@ -112,7 +111,7 @@ int ln_store_expire(ln_engine *e, ln_cell *c) {
     ln_cell *found;
     uint32_t at;
     if (e->tracing) ln_trace_of_window(e, LN_TRACE_EXPIRED, c);
-    if (e->extents && leave_extent(e, c) < 0) return ln_engine_fail(e, LN_ENOMEM, "an expired window");
+    if (e->extents && ln_store_extent(e, key, (ln_span){c->start_us, c->end_us}) < 0) return ln_engine_fail(e, LN_ENOMEM, "an expired window");
     found = ln_cells_find(&key->open, c->start_us, c->end_us, &at);
     LN_ASSERT(found == c);
     ln_cells_remove(&key->open, &e->mem, at);
@@ -129,9 +128,11 @@ int ln_store_bury(ln_engine *e) {
         if (e->now_us < grave->given_up_us) break;
         if (e->pause) return 0;
         LN_DASSERT(key->closed.count);
+        if (e->saving) ln_save_grave_before(e, grave);
         ln_extents_take_first(&key->closed);
         g->first = (g->first + 1) % g->cap;
         g->count--;
+        g->gone++;
         leave_if_idle(e, key);
         (void)ln_engine_worked(e);
     }

@@ -41,7 +41,8 @@ static void on_idle(void *ctx, const ln_source *s) {
     ln_engine *e = ctx;
     ln_tracing *t = e->tracing;
     uint32_t row = e->phase == LN_PHASE_ROW ? e->rows.stamping : UINT32_MAX;
-    if (ln_mem_grow(&e->rows.mem, &t->idled, &t->idled_cap, t->idled_count + 1, sizeof *t->idled) < 0) t->cut++;
+    if (ln_mem_grow(&e->rows.mem, &t->idled, &t->idled_cap, t->idled_count + 1, sizeof *t->idled) < 0)
+        (void)ln_engine_fail(e, LN_ENOMEM, "the trace");
     else t->idled[t->idled_count++] = (struct ln_idled){row, s};
 }
 
@@ -74,7 +75,7 @@ void ln_trace_begin(ln_engine *e) {
 }
 
 static void note(ln_engine *e, ln_trace_window **list, size_t *count, size_t *cap, ln_trace_window w) {
-    if (ln_mem_grow(&e->rows.mem, list, cap, *count + 1, sizeof w) < 0) e->tracing->cut++;
+    if (ln_mem_grow(&e->rows.mem, list, cap, *count + 1, sizeof w) < 0) (void)ln_engine_fail(e, LN_ENOMEM, "the trace");
     else (*list)[(*count)++] = w;
 }
 

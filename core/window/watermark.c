@@ -113,19 +113,6 @@ static void link_newest(ln_watermark *w, ln_source *s) {
     w->newest = s;
 }
 
-ln_source *ln_watermark_restore(ln_watermark *w, const uint8_t *name, uint32_t len, int64_t promise_us,
-                                int64_t heard_us, int active) {
-    ln_source *s = ln_watermark_add(w, name, len);
-    if (!s) return NULL;
-    s->promise_us = promise_us;
-    s->heard_us = heard_us;
-    s->active = active;
-    if (!active) return s;
-    (void)ln_heap_add(&w->promises, promise_us, 0, s); /* room was made when it was added */
-    link_newest(w, s);
-    return s;
-}
-
 static void retire(ln_watermark *w, ln_source *s) {
     ln_heap_remove(&w->promises, s->at);
     unlink_source(w, s);
@@ -138,6 +125,28 @@ void ln_watermark_remove(ln_watermark *w, ln_source *s) {
     if (w->recent == s) w->recent = NULL;
     w->count--;
     ln_mem_free(w->mem, s, sizeof *s + s->len);
+}
+
+void ln_watermark_restore(ln_watermark *w, ln_source *s, int64_t promise_us, int64_t heard_us, int active) {
+    s->promise_us = promise_us;
+    s->heard_us = heard_us;
+    s->active = active;
+    if (!active) return;
+    (void)ln_heap_add(&w->promises, promise_us, 0, s); /* never fails: room was made when the source was added */
+    link_newest(w, s);
+}
+
+void ln_watermark_forget(ln_watermark *w) {
+    for (size_t i = 0; i < w->slots; i++) {
+        ln_source *s = w->table[i];
+        if (!s) continue;
+        if (s->active) retire(w, s);
+        ln_mem_free(w->mem, s, sizeof *s + s->len);
+        w->table[i] = NULL;
+    }
+    w->recent = NULL;
+    w->count = 0;
+    w->heard = 0;
 }
 
 /* ---- W ---------------------------------------------------------------------------------------------------------- */

@@ -48,12 +48,14 @@ void ln_watermark_free(ln_watermark *w);
 ln_source *ln_watermark_find(ln_watermark *w, const uint8_t *name, uint32_t len);
 /* A new source, which must not be there; NULL where memory is short. */
 ln_source *ln_watermark_add(ln_watermark *w, const uint8_t *name, uint32_t len);
-/* A source as it was, after those that were heard before it; NULL where memory is short. The name must not be there. */
-ln_source *ln_watermark_restore(ln_watermark *w, const uint8_t *name, uint32_t len, int64_t promise_us,
-                                int64_t heard_us, int active);
 /* The source is gone: nothing of it is left but what it has done to W, and that it was heard. W moves when it is next
  * asked for. */
 void ln_watermark_remove(ln_watermark *w, ln_source *s);
+/* A source that has just been added stands as it did when it was saved. Those that are active come in the order in which
+ * they were last heard. */
+void ln_watermark_restore(ln_watermark *w, ln_source *s, int64_t promise_us, int64_t heard_us, int active);
+/* No source is known any more; W stays. */
+void ln_watermark_forget(ln_watermark *w);
 /* The caller's clock is `by_us` ahead of where it would be had only time passed in which sources could be heard: that
  * much is no silence of theirs. May be negative. */
 void ln_watermark_unheard(ln_watermark *w, int64_t by_us);

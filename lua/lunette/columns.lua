@@ -123,6 +123,9 @@ function M.new(reader, cursor, away, options)
     if not name:find(".", 1, true) and not known[name] then pending[name] = column end
   end
 
+  --- Another reader takes the place of the one so far: its columns are the same.
+  function self.use(other) reader = other end
+
   --- Asks the reader for a field that a script has read.
   function self.ask(name)
     if known[name] or pending[name] then return end

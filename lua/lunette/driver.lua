@@ -7,7 +7,6 @@ local question = require "lunette.question"
 local record = require "lunette.record"
 local rows = require "lunette.rows"
 local value = require "lunette.value"
-local trace = require "lunette.trace"
 
 local lib = ffi.lib
 local DONE, MORE = lib.LN_STEP_DONE, lib.LN_STEP_MORE
@@ -17,13 +16,13 @@ local OUTPUT_MAX = 65536 -- bytes of panes after which the host should take them
 local LINE_MAX = 500 -- bytes of such a message
 local NOTICES_MAX = 100 -- distinct messages of script errors that are told
 
---- What `pump` and `finish` return. Since 0.1.
-local NEEDS_INPUT, DRAIN, BROKEN_INPUT = 0, 1, 2
+--- What `pump` and `finish` return; MORE only `feed_one`. Since 0.1.
+local NEEDS_INPUT, DRAIN, BROKEN_INPUT, MORE_INPUT = 0, 1, 2, 3
 
 local App = {}
 App.__index = App
 
-local M = { NEEDS_INPUT = NEEDS_INPUT, DRAIN = DRAIN, BROKEN_INPUT = BROKEN_INPUT }
+local M = { NEEDS_INPUT = NEEDS_INPUT, DRAIN = DRAIN, BROKEN_INPUT = BROKEN_INPUT, MORE_INPUT = MORE_INPUT }
 
 -- ---- errors of scripts
 
@@ -77,11 +76,12 @@ local function new_part(app, p, options, first)
   local failed = listener(app, p)
   if options.plain then lib.ln_engine_plain(part.engine, type(options.plain) == "number" and options.plain or 0) end
   if options.traced and lib.ln_engine_trace(part.engine) ~= OK then error("out of memory for a trace", 0) end
-  part.name, part.staged = p.name, #part.folds > 0 or p.emit ~= nil
+  part.name, part.pipeline = p.name, p
   part.ticks = p.time.unit == "tick"
+  part.pipeline = p
   part.unit = p.time.unit or "ms"
   if options.traced and part.staged then
-    part.emitted = trace.emitted(app.output, options.show_name and p.name, options.trace_keys)
+    part.emitted = require("lunette.trace").emitted(app.output, options.show_name and p.name, options.trace_keys)
   end
   for _, a in ipairs(p.aggregates) do part.refuses = part.refuses or a.refuse end
   part.passes = rows.passes(p, context, part.computed)
@@ -133,7 +133,7 @@ local function step(app, part, till)
     end
     if status == DONE then return true end
     if status ~= MORE then raise(part) end
-    if not part.staged or part.step or lib.ln_output_size(app.output) > OUTPUT_MAX then return false end
+    if not part.staged or part.step or app.short or lib.ln_output_size(app.output) > OUTPUT_MAX then return false end
   end
 end
 
@@ -149,7 +149,9 @@ function M.open(pipelines, options)
   end
   local app = setmetatable({
     reader = ffi.owned(lib.ln_reader_new(options.in_format or 0, limits, options.rows_max or 0), lib.ln_reader_delete),
-    output = ffi.owned(lib.ln_output_new(options.out_format or 0), lib.ln_output_delete),
+    output = options.output or ffi.owned(lib.ln_output_new(options.out_format or 0), lib.ln_output_delete),
+    borrows = options.output ~= nil, -- the output is another's
+    options = options,
     parts = {},
     batches = ffi.new "const ln_batch *[1]",
     stats = ffi.new "ln_stats",
@@ -158,6 +160,7 @@ function M.open(pipelines, options)
     round = nil,
     finishing = false,
     streams = {}, streams_opened = 0,
+    short = false, -- whether steps are short, which takes more of them: for a host that looks at a clock in between
     set_us = 0, unheard_us = 0, -- of the clock, not yet told to the engines
     script_errors = 0, told = {}, told_count = 0, news = {},
   }, App)
@@ -167,13 +170,13 @@ function M.open(pipelines, options)
   for _, p in ipairs(pipelines) do lower.columns(p, app.reader, app.view, options.clock) end
   local first = lib.ln_reader_columns(app.reader)
   local traced = (options.trace_bytes or 0) > 0
-  if traced then trace.begin(app.output, pipelines, options) end
+  if traced and not options.output then require("lunette.trace").begin(app.output, pipelines, options) end
   local slices = options.slices
   if traced then slices = false end -- each window is seen
   for i, p in ipairs(pipelines) do
     app.parts[i] = new_part(app, p, { show_name = #pipelines > 1, clock = options.clock, seed = seed,
       slices = slices, plain = options.plain, streams = options.streams, traced = traced,
-      trace_keys = options.trace_keys }, first)
+      trace_keys = options.trace_keys, celled = options.celled, kept = options.kept }, first)
   end
   return app
 end
@@ -220,6 +223,12 @@ local function clock(engine, now_us) return lib.ln_engine_clock(engine, now_us) 
 local function close(engine, number) return lib.ln_engine_close(engine, number) end
 local function finish(engine) return lib.ln_engine_finish(engine) end
 
+-- Where time is the clock's there is nothing to move.
+local function advance(engine, watermark_us)
+  local code = lib.ln_engine_advance(engine, watermark_us)
+  return code == lib.LN_EINVALID and OK or code
+end
+
 -- Goes on with such a round; false where the output should be taken first.
 function App:go_round()
   while self.at_part <= #self.parts do
@@ -250,14 +259,20 @@ function App:go_on()
   return lib.ln_output_size(self.output) <= OUTPUT_MAX
 end
 
+--- Goes on with what is under way, and takes one batch that a reader holds.
+function App:feed_one(reader, now_us)
+  if not self:go_on() then return DRAIN end
+  if lib.ln_reader_next(reader, self.batches) ~= OK then return BROKEN_INPUT end
+  if self.batches[0].rows == 0 then return NEEDS_INPUT end
+  self:take_batch(reader, now_us)
+  return MORE_INPUT
+end
+
 -- Works on what a reader holds.
 function App:feed(reader, now_us)
-  while true do
-    if not self:go_on() then return DRAIN end
-    if lib.ln_reader_next(reader, self.batches) ~= OK then return BROKEN_INPUT end
-    if self.batches[0].rows == 0 then return NEEDS_INPUT end
-    self:take_batch(reader, now_us)
-  end
+  local status
+  repeat status = self:feed_one(reader, now_us) until status ~= MORE_INPUT
+  return status
 end
 
 --- Works on what the reader holds. `now_us` is the host's clock, in microseconds; when the reader is empty it moves.
@@ -265,14 +280,18 @@ function App:pump(now_us)
   local ticked = self.round ~= nil
   local status = self:feed(self.reader, now_us)
   if status ~= NEEDS_INPUT or ticked then return status end
-  return self:begin_round(clock, now_us) and NEEDS_INPUT or DRAIN
+  return self:tick(now_us) and NEEDS_INPUT or DRAIN
 end
 
+--- Moves the clock, where nothing is under way; false where the output should be taken first.
+function App:tick(now_us) return self:begin_round(clock, now_us) end
+
 --- Opens a stream beside others: its number, and its reader. Of one that is made of whole messages, such as datagrams,
--- what is broken in a message is a malformed record and no more.
-function App:open_stream(messages)
+-- what is broken in a message is a malformed record and no more. `source` is the number by which the watermark tells it
+-- apart; default its own.
+function App:open_stream(messages, source)
   local number = self.streams_opened + 1
-  local reader = ffi.owned(lib.ln_reader_beside(self.reader, number), lib.ln_reader_delete)
+  local reader = ffi.owned(lib.ln_reader_beside(self.reader, source or number), lib.ln_reader_delete)
   self.streams[number], self.streams_opened = { reader = reader, messages = messages }, number
   return number, reader
 end
@@ -301,6 +320,12 @@ end
 --- The host's clock is set forward by so much; for so long no stream was read.
 function App:clock_set(by_us) self.set_us = self.set_us + by_us end
 function App:unheard(by_us) self.unheard_us = self.unheard_us + by_us end
+
+--- The watermark rises to that time, where it is not there yet. Until this has returned NEEDS_INPUT it is called again.
+function App:advance(watermark_us)
+  if not self:go_on() then return DRAIN end
+  return self:begin_round(advance, watermark_us) and NEEDS_INPUT or DRAIN
+end
 
 --- Completes every window: the input has ended.
 function App:finish()
@@ -350,14 +375,59 @@ function App:verify()
   end
 end
 
+-- ---- one app goes on in the place of another
+
+--- Is nothing under way, so that another may take over?
+function App:rests() return not self.batch and not self.round end
+
+--- What another app needs of this one, which then has nothing more to do than to be closed: the reader, the output and
+-- the readers of streams are the other's to free.
+function App:hand_over()
+  local out = { reader = ffi.released(self.reader), output = ffi.released(self.output), streams = {} }
+  for number, stream in pairs(self.streams) do
+    out.streams[number] = { reader = ffi.released(stream.reader), messages = stream.messages }
+  end
+  for _, name in ipairs { "streams_opened", "set_us", "unheard_us", "script_errors", "finishing", "news" } do
+    out[name] = self[name]
+  end
+  self.reader, self.output, self.streams = nil, nil, {}
+  return out
+end
+
+--- Takes the place of that other app: goes on where it stood, with its own functions, columns and engines, into which the
+-- state has been loaded. What is then under way is to be gone on with.
+function App:take_over(from)
+  local reader = ffi.owned(from.reader, lib.ln_reader_delete)
+  lib.ln_reader_adopt(reader, self.reader)
+  ffi.free(self.reader, lib.ln_reader_delete)
+  self.reader, self.output = reader, ffi.owned(from.output, lib.ln_output_delete)
+  self.borrows = false
+  self.view.columns.use(reader)
+  for number, stream in pairs(from.streams) do
+    lib.ln_reader_follow(stream.reader, reader)
+    self.streams[number] = { reader = ffi.owned(stream.reader, lib.ln_reader_delete), messages = stream.messages }
+  end
+  self.streams_opened, self.set_us, self.unheard_us = from.streams_opened, from.set_us, from.unheard_us
+  self.finishing, self.script_errors = from.finishing, from.script_errors + self.script_errors
+  for i, text in ipairs(from.news) do table.insert(self.news, i, text) end
+  return self:begin_round(function() return OK end) and NEEDS_INPUT or DRAIN
+end
+
+--- Frees some of what the engines of an app hold that has handed over; true when nothing is left that takes long.
+function App:dispose(count)
+  for _, part in ipairs(self.parts) do
+    if lib.ln_engine_dispose(part.engine, count) == 0 then return false end
+  end
+  return true
+end
+
 --- Frees everything now.
 function App:close()
-  if not self.reader then return end
   for _, part in ipairs(self.parts) do ffi.free(part.engine, lib.ln_engine_delete) end
   for _, stream in pairs(self.streams) do ffi.free(stream.reader, lib.ln_reader_delete) end
-  ffi.free(self.reader, lib.ln_reader_delete)
-  ffi.free(self.output, lib.ln_output_delete)
-  self.parts, self.reader, self.output = {}, nil, nil
+  if self.reader then ffi.free(self.reader, lib.ln_reader_delete) end
+  if self.output and not self.borrows then ffi.free(self.output, lib.ln_output_delete) end
+  self.parts, self.streams, self.reader, self.output = {}, {}, nil, nil
 end
 
 return M

@@ -13,7 +13,7 @@ local PANE, WITHDRAW = lib.LN_OP_PANE, lib.LN_OP_WITHDRAW
 local RETRACT_PACKED = value.pack "retract" .. value.pack(true)
 local BROKEN = loops.BROKEN
 
-local M = {}
+local M = { BROKEN = BROKEN }
 M.__index = M
 
 --- @param context { engine, output, record, cursor, columns, move }

@@ -1,8 +1,10 @@
 --- What a C host calls: one set of pipelines for a Lua state, with plain numbers and texts in and out.
+local account = require "lunette.account"
 local driver = require "lunette.driver"
 local ffi = require "lunette.ffi"
 local jit_report = require "lunette.jit_report"
 local loader = require "lunette.loader"
+local reloads = require "lunette.host.reload"
 local value = require "lunette.value"
 
 local lib = ffi.lib
@@ -48,7 +50,7 @@ local function check_sources(pipelines, problems)
 end
 
 -- `streams` as the host says: above 0, below 0, or 0 where the script decides.
-local function load(path, params, files, streams)
+local function load(path, params, streams, files)
   local pipelines, problems, addresses = loader.load(path, { params = params, texts = files })
   problems = problems or {}
   local texts, named = read_addresses(addresses or {}, problems)
@@ -56,6 +58,12 @@ local function load(path, params, files, streams)
   if pipelines and streams and streams < 0 then check_sources(pipelines, problems) end
   if #problems > 0 then return nil, problems end
   return pipelines, texts, streams == 1
+end
+
+-- An app that runs from now on, with the options that it was opened with.
+local function begin(opened, options)
+  app, rejects_taken = opened, options.rejects
+  app.own_options = options
 end
 
 --- File number i that the last load has read: its path and its text; nil behind the last.
@@ -68,7 +76,7 @@ end
 -- run on sockets.
 -- @return true, or nil and a list of problems
 function M.check(path, params, files)
-  local pipelines, problems = load(path, params, files, nil)
+  local pipelines, problems = load(path, params, nil, files)
   if pipelines then return true end
   return nil, problems
 end
@@ -76,15 +84,31 @@ end
 --- Loads a script and opens its pipelines.
 -- @return true, the addresses in memory of the reader and the output, and a list of texts: the sink that the script
 -- names (or ""), and its sources; or nil and a list of problems
-function M.open(path, params, files, options)
+function M.open(path, params, options, files)
   options = options or {}
-  local pipelines, texts, streams = load(path, params, files, options.streams or 0)
+  local pipelines, texts, streams = load(path, params, options.streams or 0, files)
   if not pipelines then return nil, texts end
   options.streams = streams
+  local own = {}
+  for name, x in pairs(options) do own[name] = x end
   local ok, opened = pcall(driver.open, pipelines, options)
   if not ok then return nil, { ("%s: %s"):format(path, opened) } end
-  app, rejects_taken = opened, options.rejects
+  begin(opened, own)
   return true, ffi.address(app.reader), ffi.address(app.output), texts
+end
+
+local LOOKS = {
+  windows = function(look, args) return value.json(look.windows(app, args)) end,
+  why = function(look, args) return look.why(app, args) end,
+}
+
+--- Looks into what runs: "windows" gives JSON, "why" words.
+-- @return a text; or nil and what is wrong with what was asked
+function M.look(what, args)
+  local o = {}
+  for _, arg in ipairs(args) do o[arg[1]] = arg[2] end
+  if not LOOKS[what] then return nil, what .. ": there is windows and why" end
+  return LOOKS[what](require "lunette.look", o)
 end
 
 local TOOLS = "lunette.tools"
@@ -153,28 +177,10 @@ function M.notices() return app:notices() end
 
 local function count(n) return tonumber(n) end
 
-local function pipeline_stats(i)
-  local s = app:stats_of(i)
-  local rejected = {}
-  for reason = 0, lib.LN_REASONS - 1 do
-    rejected[ffi.string(lib.ln_reason_name(reason))] = count(s.rejected[reason])
-  end
-  return {
-    name = app.parts[i].name,
-    read = count(s.read), aggregated = count(s.aggregated), filtered = count(s.filtered), rejected = rejected,
-    panes = { early = count(s.panes[0]), on_time = count(s.panes[1]), late = count(s.panes[2]),
-      withdrawn = count(s.withdrawals) },
-    late_refusals = count(s.refusals_late), values_skipped = count(s.values_skipped),
-    distinct_over = count(s.distinct_over), distinct_refused = count(s.distinct_refused),
-    windows_open = count(s.windows), windows_opened = count(s.windows_opened), keys = count(s.keys),
-    state_bytes = count(s.state_bytes),
-  }
-end
-
 --- The account of every pipeline, as a line of JSON without its line end.
 function M.stats()
   local pipelines = value.array {}
-  for i = 1, #app.parts do pipelines[i] = pipeline_stats(i) end
+  for i = 1, #app.parts do pipelines[i] = account.of(app, i) end
   local aborted, not_compiled = jit_report.counts()
   local line = value.json { pipelines = pipelines, script_errors = app.script_errors, traces_aborted = aborted,
     not_compiled = not_compiled }
@@ -211,5 +217,7 @@ function M.progress()
   end
   return watermark, windows, late, read
 end
+
+reloads(M, { load = load, begin = begin, guarded = guarded, app = function() return app end })
 
 return M

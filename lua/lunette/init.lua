@@ -96,6 +96,17 @@ function M.copy(view)
   return require("lunette.record").copy(view) -- not before it is called: the words themselves need no engine
 end
 
+--- Runs a pipeline inside of this Lua state: see lunette.engine. Returns an engine; or nil, what is wrong, and the same
+-- as a list. Since 0.1.
+---@param pipeline string|lunette.Script|lunette.Pipeline|lunette.Pipeline[]
+---@param options? lunette.Options
+---@return lunette.Engine?
+---@return string?
+---@return string[]?
+function M.open(pipeline, options)
+  return require("lunette.engine").open(pipeline, options) -- which needs the library
+end
+
 --- Null, where nil can't stand: inside of arrays, such as a composite key. Since 0.1.
 M.null = node.null
 

@@ -1,7 +1,8 @@
 --- Loads a pipeline script: reads it, runs it once and checks what it returns. Whatever goes wrong comes back as a list
 -- of problems, one line each. A script is trusted: it runs in the global environment, with `print` going to stderr and
--- `require` looking beside the script first.
+-- `require` looking beside the script first; in the Lua state of a host it runs in an environment of its own.
 require "lunette" -- so that the script's own require gets this very module
+local guest = require "lunette.loader.guest"
 local node = require "lunette.node"
 local params = require "lunette.plan.params"
 local plan = require "lunette.plan"
@@ -151,17 +152,22 @@ end
 ---@class lunette.LoadOptions
 ---@field params? table<string, string> the values of `--set name=value`
 ---@field texts? table<string, string> what stands for files, by their paths
+---@field guest? boolean the Lua state is a host's: nothing global is changed
 
 local function run(text, path, options)
   local chunk, origin = compile(text, path)
   if not chunk then return nil, { origin } end
-  look_beside(path)
-  _G.print = print_to_stderr
   local before = {}
-  for name in pairs(package.loaded) do before[name] = true end
+  if options.guest then
+    setfenv(chunk, guest.environment(path))
+  else
+    look_beside(path)
+    _G.print = print_to_stderr
+    for name in pairs(package.loaded) do before[name] = true end
+  end
   params.open(options.params)
   local ok, result, second = node.run(chunk, origin, error_handler(path))
-  remember_beside(before)
+  if not options.guest then remember_beside(before) end
   if ok then return check(result, second, origin) end
   local problems = params.close()
   problems[#problems + 1] = result

@@ -31,7 +31,8 @@ local function plain_trigger(t, unit)
   return out
 end
 
-local function facts(p)
+--- What a checked pipeline is, in plain values; times are in its unit.
+function M.facts(p)
   local unit = p.time.unit
   local function number(us) return us and us ~= math.huge and words.number(us, unit) or nil end
   local w, mark = p.window, p.watermark
@@ -51,8 +52,8 @@ local function facts(p)
   }
 end
 
--- The keys that the text of a --trace-key may mean: the text itself and, where it is JSON, the value.
-local function meanings(text)
+--- The keys that a text on the command line may mean, packed: the text itself and, where it is JSON, the value.
+function M.meanings(text)
   local out = { value.pack(text) }
   local parsed = value.from_json(text)
   if parsed ~= nil then
@@ -67,7 +68,7 @@ local function wanted_keys(texts)
   if not texts or #texts == 0 then return nil end
   local wanted = {}
   for _, text in ipairs(texts) do
-    for _, packed in ipairs(meanings(text)) do wanted[packed] = true end
+    for _, packed in ipairs(M.meanings(text)) do wanted[packed] = true end
   end
   return wanted
 end
@@ -113,7 +114,7 @@ end
 function M.begin(output, pipelines, options)
   lib.ln_output_want_trace(output, options.trace_bytes)
   for _, text in ipairs(options.trace_keys or {}) do
-    for _, packed in ipairs(meanings(text)) do
+    for _, packed in ipairs(M.meanings(text)) do
       if lib.ln_output_trace_key(output, packed, #packed) ~= lib.LN_OK then
         error("--trace-key: more keys than a trace can be narrowed to: name 32 at most", 0)
       end
@@ -122,7 +123,7 @@ function M.begin(output, pipelines, options)
   line(output, "trace", { format = FORMAT, version = ffi.string(lib.ln_version()), limit = options.trace_bytes,
     keys = options.trace_keys and #options.trace_keys > 0 and value.array(options.trace_keys) or nil,
     clock = options.clock, several = #pipelines > 1 or nil })
-  for _, p in ipairs(pipelines) do line(output, "pipeline", facts(p)) end
+  for _, p in ipairs(pipelines) do line(output, "pipeline", M.facts(p)) end
 end
 
 return M

@@ -145,6 +145,7 @@ local function name_before(a, b)
   return tostring(a) < tostring(b)
 end
 
+--- Whether a table is written as an array.
 local function is_array(t)
   if getmetatable(t) == array_mt then return true end
   local n = #t
@@ -154,6 +155,8 @@ local function is_array(t)
   end
   return true
 end
+
+M.is_array = is_array
 
 local write
 

@@ -1,7 +1,8 @@
 /* Writes an input of the bench to standard output, the same bytes for the same settings.
  *   generate NAME=NUMBER ...
  * Names: records, keys, rate (records for each millisecond of event time, on average), disorder (percent of the records
- * that come up to 2 s after their time), debug (percent of the records with the level "debug"), json (1: JSON lines).
+ * that come up to 2 s after their time), debug (percent of the records with the level "debug"), json (1: JSON lines),
+ * forward (entries of each message of Fluent Forward, as which the records then leave; not with JSON).
  * A record: {"ts": ms, "user": "u<k>", "value": a double, "region": one of 8, "level": "info", one in 20 "error"}. */
 #include "base/pack.h"
 
@@ -10,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BACK_MS = 2000, RECORD_MAX = 256 };
+enum { BACK_MS = 2000, RECORD_MAX = 256, ENTRY_HEAD = 11 };
 
-enum setting { RECORDS, KEYS, RATE, DISORDER, DEBUG, JSON, SETTINGS };
-static const char *const names[SETTINGS] = {"records", "keys", "rate", "disorder", "debug", "json"};
+enum setting { RECORDS, KEYS, RATE, DISORDER, DEBUG, JSON, FORWARD, SETTINGS };
+static const char *const names[SETTINGS] = {"records", "keys", "rate", "disorder", "debug", "json", "forward"};
 static uint64_t settings[SETTINGS] = {[RECORDS] = 1000000, [KEYS] = 10000, [RATE] = 3, [DISORDER] = 100};
 
 typedef struct event {
@@ -72,6 +73,45 @@ static size_t write_json(uint8_t *at, const event *e) {
                             e->ts, e->user, e->value, e->region, e->level);
 }
 
+/* An entry: its time and the record. */
+static size_t write_entry(uint8_t *at, const event *e) {
+    at[0] = 0x92;
+    at[1] = 0xd7;
+    at[2] = 0;
+    ln_pack_be(at + 2, 0, (uint64_t)(e->ts / 1000) << 32 | (uint64_t)(e->ts % 1000) * 1000000, 8);
+    return ENTRY_HEAD + write_msgpack(at + ENTRY_HEAD, e);
+}
+
+/* `count` records as one message, in the mode PackedForward, to be acknowledged. */
+static int write_message(uint8_t *room, uint64_t count, uint64_t number) {
+    uint8_t head[16], options[64], *to;
+    char id[24];
+    size_t len = 0;
+    event e;
+    for (uint64_t i = 0; i < count; i++) {
+        draw_event(&e);
+        len += write_entry(room + len, &e);
+    }
+    to = text(ln_pack_head(head, LN_ARRAY, 3), "bench");
+    to = ln_pack_be(to, 0xc6, len, 4);
+    if (fwrite(head, 1, (size_t)(to - head), stdout) != (size_t)(to - head)) return -1;
+    snprintf(id, sizeof id, "%" PRIu64, number);
+    to = text(text(ln_pack_head(options, LN_MAP, 1), "chunk"), id);
+    if (fwrite(room, 1, len, stdout) != len) return -1;
+    return fwrite(options, 1, (size_t)(to - options), stdout) == (size_t)(to - options) ? 0 : -1;
+}
+
+static void write_messages(void) {
+    uint64_t left = settings[RECORDS], number = 0;
+    uint8_t *room = malloc(settings[FORWARD] * (RECORD_MAX + ENTRY_HEAD));
+    while (room && left) {
+        uint64_t count = left < settings[FORWARD] ? left : settings[FORWARD];
+        if (write_message(room, count, ++number)) break;
+        left -= count;
+    }
+    free(room);
+}
+
 static int set(const char *argument) {
     size_t len = strcspn(argument, "=");
     char *end;
@@ -95,7 +135,8 @@ int main(int argc, char **argv) {
         fputs("generate: there must be a key and a rate\n", stderr);
         return 2;
     }
-    for (uint64_t i = 0; i < settings[RECORDS]; i++) {
+    if (settings[FORWARD]) write_messages();
+    for (uint64_t i = 0; i < settings[RECORDS] && !settings[FORWARD]; i++) {
         draw_event(&e);
         size_t len = settings[JSON] ? write_json(record, &e) : write_msgpack(record, &e);
         if (fwrite(record, 1, len, stdout) != len) break;

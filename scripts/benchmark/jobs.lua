@@ -2,6 +2,7 @@
 -- (`against`) or the program made by hand (`by_hand`, the name of the job there).
 --   script  a file of pipelines/      set   its parameters
 --   input   settings of generate.c, beside the number of records
+--   through the kind of socket through which the input is sent, instead of a file: "tcp" or "forward"
 --   null    panes go to `null:` instead of /dev/null
 --   panes   "differ" where the program made by hand writes others; else their number must be the same
 local function job(name, fields)
@@ -29,6 +30,13 @@ local list = {
     against = "scripted: where, key, value" }),
 
   job("JSON lines", { script = "grid", input = { json = 1 }, against = "tumbling 5 s" }),
+
+  job("through TCP", { script = "grid", through = "tcp", against = "tumbling 5 s" }),
+  job("through TCP, JSON lines", { script = "grid", through = "tcp", input = { json = 1 }, against = "JSON lines" }),
+  job("through Fluent Forward, 1,000 records a chunk", { script = "grid", through = "forward",
+    input = { forward = 1000 }, against = "tumbling 5 s" }),
+  job("through Fluent Forward, 1 record a chunk", { script = "grid", through = "forward",
+    input = { forward = 1 }, against = "tumbling 5 s" }),
 
   job("size / hop 1, null:", { script = "grid", null = true, by_hand = "tumbling" }),
   job("size / hop 12, null:", { script = "grid", set = hopping "60s", null = true, against = "size / hop 1, null:" }),

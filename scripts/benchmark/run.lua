@@ -64,10 +64,10 @@ end
 
 local scratch = tools .. "run"
 
--- Runs a command under measure: what it took, and what it said on standard error.
-local function measure(command)
-  execute(("%smeasure %s.result %s > /dev/null 2> %s.words < /dev/null"):format(tools, quote(scratch), command,
-    quote(scratch)))
+-- Runs a command under measure: what it took, and what it said on standard error. A `sent` file is sent to it.
+local function measure(command, sent)
+  execute(("%smeasure %s.result %s %s > /dev/null 2> %s.words < /dev/null"):format(tools, quote(scratch),
+    sent and "--send " .. quote(sent) or "", command, quote(scratch)))
   local status, cpu_us, wall_us, peak_kib = read(scratch .. ".result"):match "^(%d+) (%d+) (%d+) (%d+)"
   local said = read(scratch .. ".words")
   if status ~= "0" then fail("exit status %s: %s\n%s", status, command, said) end
@@ -80,9 +80,11 @@ local function run_job(job)
   local options = { "--stats", "--no-progress" }
   if job.null then options[#options + 1] = "-o null:" end
   for _, word in ipairs(words(job.set)) do options[#options + 1] = "--set " .. quote(word) end
+  local through = job.through and job.through .. "://127.0.0.1:0"
+  if through then options[#options + 1] = "--flush-on-exit" end
   local command = ("%s/lunette run %s %s %s"):format(quote(dir), table.concat(options, " "), script_of(job),
-    quote(job.file))
-  local run, said = measure(command)
+    quote(through or job.file))
+  local run, said = measure(command, through and job.file)
   local account = json.decode(said:match '({"[^\n]*})\n$' or fail("no account: %s\n%s", command, said)).pipelines[1]
   if account.read ~= records or account.read ~= account.aggregated + account.filtered then
     fail("not every record counted: %s\n%s", command, said)

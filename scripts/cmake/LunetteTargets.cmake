@@ -14,6 +14,15 @@ function(ln_find_libev)
     target_link_libraries(lunette_libev INTERFACE ${LIBEV_LIBRARY})
 endfunction()
 
+# libcsv has a pkg-config file nowhere. Makes the target lunette_libcsv.
+function(ln_find_libcsv)
+    add_library(lunette_libcsv INTERFACE)
+    find_path(LIBCSV_INCLUDE_DIR csv.h REQUIRED)
+    find_library(LIBCSV_LIBRARY csv REQUIRED)
+    target_include_directories(lunette_libcsv SYSTEM INTERFACE ${LIBCSV_INCLUDE_DIR})
+    target_link_libraries(lunette_libcsv INTERFACE ${LIBCSV_LIBRARY})
+endfunction()
+
 # ln_library(TARGET OUTPUT EXPORTS REQUIRES): the shared library lib<OUTPUT> of the objects in <TARGET>_objects, whose
 # exported names fit the pattern EXPORTS, and its pkg-config file, which names the files REQUIRES. Installed, it looks
 # for other libraries beside itself first.

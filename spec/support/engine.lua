@@ -2,6 +2,7 @@
 -- into after every batch: the engine must find nothing wrong with itself, and the account of its records must hold. The
 -- processing clock is an argument.
 package.loaded["lunette.core_path"] = os.getenv "LUNETTE_CORE" or "build/liblunette-core.so"
+local carry = require "lunette.carry"
 local driver = require "lunette.driver"
 local ffi = require "lunette.ffi"
 local json = require "spec.support.json"
@@ -133,56 +134,67 @@ function engine.open(script, options)
       len = ffi.new "size_t[1]",
     checks = 0, taken = 0,
   }, Run)
-  -- A pump may work through many batches: each is looked at when it is done.
+  self:use(app)
+  return self
+end
+
+--- Goes on with another app. A pump may work through many batches: each is looked at when it is done.
+function Run:use(app)
   local work = app.work
+  self.app = app
   app.work = function(this)
     local done = work(this)
     if done then self:check() end
     return done
   end
-  return self
 end
 
 function Run:push(bytes)
   if lib.ln_reader_push(self.app.reader, bytes, #bytes) ~= lib.LN_OK then error("out of memory", 0) end
 end
 
-local function copy(t)
-  local out = {}
-  for name, x in pairs(t) do out[name] = type(x) == "table" and copy(x) or x end
-  return out
+--- The state of an app between two batches, as bytes.
+function engine.save(app)
+  local saver = carry.saver(app)
+  saver:plans()
+  assert(saver:fill())
+  saver:rest()
+  local bytes = ffi.string(saver:taken())
+  saver:close()
+  return bytes
+end
+
+--- Loads such bytes into an app that has not begun; raises what is wrong. Its engines are then to be stepped.
+function engine.go_on(app, bytes)
+  local loader = carry.loader(function(name)
+    for _, part in ipairs(app.parts) do
+      if part.name == name then return part end
+    end
+  end, true)
+  if loader:take(value.bytes(bytes), #bytes) ~= #bytes then error("bytes that are broken", 0) end
+  loader:finish()
 end
 
 --- Goes on in engines that are new and are given the state of those that were, which are freed. To be called where a
 -- record has ended. `script` may be another one than before; options as for `open`.
--- @return the bytes of each engine's state
+-- @return the bytes of the state
 function Run:restart(script, options)
-  local old, images = self.app, {}
+  local old = self.app
   local fresh = engine.open(script, options).app
-  for i, part in ipairs(old.parts) do
-    images[i] = ffi.string(lib.ln_engine_save(part.engine, self.len), self.len[0])
-    local new = fresh.parts[i]
-    for n, held in ipairs(part.work.held) do
-      if type(held) == "table" then new.work.held[n] = copy(held) end
-    end
-    new.work.kept = copy(part.work.kept)
-  end
+  local bytes = engine.save(old)
+  engine.go_on(fresh, bytes)
   fresh.script_errors, fresh.told, fresh.told_count = old.script_errors, old.told, old.told_count
   lib.ln_output_format(fresh.output, lib.ln_output_format_used(old.output))
   old:close()
   self.app = fresh
-  local n = 0
-  local done = fresh:begin_round(function(e)
-    n = n + 1
-    return lib.ln_engine_load(e, images[n], #images[n])
-  end)
+  local done = fresh:begin_round(function() return lib.LN_OK end)
   while not done do
     self:collect()
     done = fresh:go_on()
   end
   self:check()
   self:collect()
-  return images
+  return bytes
 end
 
 --- Works on what has been pushed, with the clock at `now_us`; false where the input is broken.

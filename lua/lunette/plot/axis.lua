@@ -40,6 +40,9 @@ local function label(x, step, unit)
   return (date:sub(12):gsub("Z$", ""))
 end
 
+--- The unit behind the name of an axis, where its ticks are no dates.
+function M.unit(x, unit) return words.date(x, unit) and "" or " (" .. unit .. ")" end
+
 --- About `count` ticks of [least, most]: { number, label } each.
 function M.ticks(least, most, count, unit)
   local step, out = step_of(most - least, count, unit), {}

@@ -20,7 +20,8 @@
 
   const PER_US = { s: 1e-6, ms: 1e-3, us: 1, ns: 1e3, tick: 1, rfc3339: 1e-3 };
   const STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6, 2e6, 5e6, 1e7,
-    1.5e7, 3e7, 6e7, 12e7, 3e8, 6e8, 9e8, 18e8, 36e8, 72e8, 108e8, 216e8, 432e8, 864e8, 1728e8, 6048e8, 2592e9, 31536e9];
+    1.5e7, 3e7, 6e7, 12e7, 3e8, 6e8, 9e8, 18e8, 36e8, 72e8, 108e8, 216e8, 432e8, 864e8, 1728e8, 6048e8, 2592e9,
+    31536e9];
   const YEAR_US = 31536e9;
 
   const plain = (x) => String(Math.round(x * 1e6) / 1e6);
@@ -31,11 +32,9 @@
     return new Date(us / 1e3).toISOString().replace(/\.?0*Z$/, "Z");
   }
 
-  function bound(x) {
-    if (x === null) return "\u221e";
-    const date = moment(x, scene.unit);
-    return date ? `${plain(x)} (${date})` : plain(x);
-  }
+  const unit_behind = (x) => (moment(x, scene.unit) ? "" : ` (${scene.unit})`);
+
+  const bound = (x) => (x === null ? "\u221e" : moment(x, scene.unit) || plain(x));
 
   function ticks(least, most, n, unit) {
     const span = (most - least) / n;
@@ -70,7 +69,7 @@
       return shown.map((n) => ({ name: scene.keys[n], key: n }));
     if (state.lanes === "source" && scene.sources.length > 1 && scene.sources.length <= LANES)
       return scene.sources.map((text, n) => ({ name: `source ${text}`, source: n }));
-    return [{ name: shown.length === 1 ? scene.keys[shown[0]] : "" }];
+    return [{ name: shown.length === 1 && scene.keys.length > 1 ? scene.keys[shown[0]] : "" }];
   }
 
   function isOf(lane, i) {
@@ -99,6 +98,19 @@
     return [...by_bounds.values()];
   }
 
+  // What stands at each pane: its value, and before that what is taken back with it.
+  function label(panes) {
+    const list = [];
+    let back = "";
+    panes.forEach((p, i) => {
+      const next = panes[i + 1], text = `${back}${p[7] ? "\u2212" : ""}${p[8]}`;
+      const goes_on = p[7] && next && next[0] === p[0] && next[1] === p[1] && next[2] === p[2] && next[3] === p[3];
+      back = goes_on ? `${text}  ` : "";
+      if (!goes_on) list.push([p, text]);
+    });
+    return list;
+  }
+
   // The lane's own part of the scene, in pixels of the whole view.
   function fill(lane) {
     const together = lane.key === undefined;
@@ -112,6 +124,7 @@
     lane.windows = scene.windows.filter((w) => holds(lane, w[4]));
     if (together && scene.keys.length > 1) lane.windows = gather(lane.windows);
     lane.panes = scene.panes.filter((p) => holds(lane, p[3]));
+    lane.labels = label(lane.panes);
   }
 
   function lay_out() {
@@ -156,8 +169,8 @@
 
   function read_colours() {
     const style = getComputedStyle(document.documentElement);
-    for (const name of ["lane", "ink", "dim", "rule", "window", "early", "on_time", "late", "water", "bad", "s0", "s1", "s2",
-      "s3", "s4", "s5"]) colour[name] = style.getPropertyValue(`--${name}`).trim();
+    for (const name of ["lane", "ink", "dim", "rule", "window", "early", "on_time", "late", "water", "bad", "s0", "s1",
+      "s2", "s3", "s4", "s5"]) colour[name] = style.getPropertyValue(`--${name}`).trim();
   }
 
   function draw_soon() {
@@ -200,11 +213,11 @@
     }
     c.stroke();
     c.textAlign = "center";
-    c.fillText(`event time (${scene.unit})`, (LEFT + width) / 2, lane.height - 4);
+    c.fillText(`event time${unit_behind(scene.x[0])}`, (LEFT + width) / 2, lane.height - 4);
     c.save();
     c.translate(11, (TOP + foot) / 2);
     c.rotate(-Math.PI / 2);
-    c.fillText(scene.up === "clock" ? `processing time (${scene.unit})` : "order of arrival", 0, 0);
+    c.fillText(scene.up === "clock" ? `processing time${unit_behind(scene.y[0])}` : "order of arrival", 0, 0);
     c.restore();
   }
 
@@ -309,10 +322,11 @@
     c.lineWidth = 4;
     c.lineJoin = "round";
     c.strokeStyle = colour.lane;
-    for (let i = lane.panes.length - 1; i >= 0; i--) {
-      const p = lane.panes[i], y = up(lane, p[2]) - 5, left = left_of(lane, p[0]), right = right_of(lane, p[1]);
-      if (p[7] || right - left < 14 || y < TOP || y > lane.height || right < LEFT || left > width) continue;
-      const x = (Math.max(left, LEFT) + Math.min(right, width)) / 2, room = c.measureText(p[8]).width;
+    for (let i = lane.labels.length - 1; i >= 0; i--) {
+      const [p, text] = lane.labels[i], y = up(lane, p[2]) - 5;
+      const left = left_of(lane, p[0]), right = right_of(lane, p[1]);
+      if (right - left < 14 || y < TOP || y > lane.height || right < LEFT || left > width) continue;
+      const x = (Math.max(left, LEFT) + Math.min(right, width)) / 2, room = c.measureText(text).width;
       const from = Math.floor((x - room / 2) / 12), to = Math.floor((x + room / 2) / 12);
       const lines = [Math.floor((y - 10) / 7), Math.floor((y - 3) / 7)];
       let free = true;
@@ -320,9 +334,9 @@
         free = !lines.some((line) => taken.has(line * 4096 + cell));
       if (!free) continue;
       for (let cell = from; cell <= to; cell++) for (const line of lines) taken.add(line * 4096 + cell);
-      c.strokeText(p[8], x, y);
+      c.strokeText(text, x, y);
       c.fillStyle = colour[TIMINGS[p[5]]];
-      c.fillText(p[8], x, y);
+      c.fillText(text, x, y);
     }
     c.font = "12px system-ui, sans-serif";
   }

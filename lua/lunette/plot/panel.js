@@ -48,7 +48,8 @@ window.lunette_panel = (view) => {
     const p = nearest_pane(lane, event.offsetX, event.offsetY);
     if (p) return { key: p[3], title: `${TIMINGS[p[5]].replace("_", "-")} pane ${p[4]}`, rows: rows_of_pane(p) };
     const w = smallest_window(lane, event.offsetX, event.offsetY);
-    return w && { key: w[7] > 1 ? undefined : w[4], title: `window [${view.bound(w[0])}, ${view.bound(w[1])})`, rows: rows_of_window(w) };
+    return w && { key: w[7] > 1 ? undefined : w[4], title: `window [${view.bound(w[0])}, ${view.bound(w[1])})`,
+      rows: rows_of_window(w) };
   }
 
   const up_name = scene.up === "clock" ? "clock" : "arrived";
@@ -176,8 +177,9 @@ window.lunette_panel = (view) => {
     }
     if (scene.sources.length < 2) return;
     scene.sources.slice(0, 6).forEach((source, n) => {
+      const dot = `<circle cx="9" cy="5" r="4" fill="var(--s${n})"/>`;
       by_id("sources").insertAdjacentHTML("beforeend",
-        `<label><svg class="swatch" viewBox="0 0 18 10"><circle cx="9" cy="5" r="4" fill="var(--s${n})"/></svg></label>`);
+        `<label><svg class="swatch" viewBox="0 0 18 10">${dot}</svg></label>`);
       by_id("sources").lastChild.append(`source ${source}`);
     });
   }
@@ -195,7 +197,8 @@ window.lunette_panel = (view) => {
     span.textContent = text;
     return span;
   }));
-  if (scene.left_out) by_id("note").textContent = `${scene.left_out} events are missing: the trace had reached its limit`;
+  if (scene.left_out)
+    by_id("note").textContent = `${scene.left_out} events are missing: the trace had reached its limit`;
   by_id("lanes").value = state.lanes;
   by_id("lanes").addEventListener("change", (event) => {
     state.lanes = event.target.value;

@@ -284,8 +284,9 @@ function M.text(scene)
     draw_lane(out, scene, lane)
   end
   local foot = total - BOTTOM + 44
-  out:text("axis", (LEFT + WIDTH - RIGHT) / 2, foot, ("event time (%s)"):format(scene.unit))
-  out:text("axis", 0, 0, scene.up == "clock" and ("processing time (%s)"):format(scene.unit) or "order of arrival",
+  out:text("axis", (LEFT + WIDTH - RIGHT) / 2, foot, "event time" .. axis.unit(scene.x[1], scene.unit))
+  out:text("axis", 0, 0, scene.up == "clock" and "processing time" .. axis.unit(scene.y[1], scene.unit)
+      or "order of arrival",
     (' transform="translate(16 %.1f) rotate(-90)"'):format((TOP + total - BOTTOM) / 2))
   draw_legend(out, scene, foot + 26)
   out:put "</svg>"

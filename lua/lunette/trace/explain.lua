@@ -1,62 +1,17 @@
 --- Why has nothing come out? Answers from a trace for one key, and one of its windows where one is named: the first
 -- line is the answer, the rest is what it rests on.
 local pending = require "lunette.trace.pending"
+local reports = require "lunette.trace.report"
 local stories = require "lunette.trace.story"
-local words = require "lunette.trace.words"
 
 local huge = math.huge
 local LIST_MAX = 12 -- of windows, records and keys listed
 
 local M = {}
 
--- ---- small words
-
-local Report = {}
-Report.__index = Report
-
-function Report:line(text, ...) self[#self + 1] = select("#", ...) > 0 and text:format(...) or text end
-function Report:title(text) self[#self + 1] = "" self[#self + 1] = text end
-
-local function times(n, one, many) return ("%.0f %s"):format(n, n == 1 and one or many or one .. "s") end
-
-local function bound(x) return (x == huge or x == -huge) and (x < 0 and "-inf" or "inf") or words.plain(x) end
-local function bounds(start, stop) return ("[%s, %s)"):format(bound(start), bound(stop)) end
-
-function Report:moment(number)
-  if number == huge then return "the end" elseif number == -huge then return "none yet" end
-  return words.moment(number, self.unit)
-end
-
--- A length in the pipeline's unit.
-function Report:length(number) return words.duration(words.us(number, self.unit), self.unit) end
-
-function Report:clock(number)
-  return words.date(number, self.unit) or self:moment(number)
-end
-
--- " of KEY", where the pipeline has keys.
-function Report:of(key) return self.keyed and " of " .. key or "" end
-
-function Report:at(place)
-  local out = place.record and ("record %.0f"):format(place.record)
-    or place.watermark == huge and "the end of the input" or "a move of the clock"
-  if place.clock > -huge then out = out .. " (clock " .. self:clock(place.clock) .. ")" end
-  return out
-end
+local times = reports.times
 
 -- ---- which window
-
--- A start as a person writes it: a number in the unit, or a moment in UTC; nil where it is neither.
-local function read_start(text, unit)
-  local number = tonumber(text)
-  if number then return number end
-  local y, mo, d, h, mi, s, rest = text:match "^(%d%d%d%d)%-(%d%d)%-(%d%d)[T ](%d%d):(%d%d):?(%d*)(%.?%d*)Z?$"
-  if not y or unit == "tick" then return nil end
-  local days = os.time { year = y, month = mo, day = d, hour = 12 } -- in local time: only what differs counts
-  days = math.floor((days - os.time { year = 1970, month = 1, day = 1, hour = 12 }) / 86400 + 0.5)
-  local seconds = days * 86400 + h * 3600 + mi * 60 + (tonumber(s) or 0) + (tonumber(rest) or 0)
-  return words.number(math.floor(seconds * 1e6 + 0.5), unit)
-end
 
 -- Records of a window, with those of the windows that have become part of it.
 local function records_of(w)
@@ -133,7 +88,7 @@ local function say_source(report, story, source)
       report:moment(last.time))
   end
   if silent then
-    report:line("  it has been silent for %s", report:length(silent))
+    report:line("  it has been silent for %s", report:about(silent))
     if not story.facts.idle then
       report:line("  no silence makes it idle: with watermark.idle = \"30s\" the others would go on without it")
     else
@@ -188,20 +143,20 @@ end
 local function say_records(report, w)
   local list = {}
   for i = math.max(1, #w.records - LIST_MAX + 1), #w.records do
-    list[#list + 1] = ("%.0f (time %s)"):format(w.records[i].n, bound(w.records[i].time))
+    list[#list + 1] = ("%.0f (time %s)"):format(w.records[i].n, report:bound(w.records[i].time))
   end
   local cut = #w.records > #list and "..., " or ""
   report:line("  records: %.0f%s", records_of(w), #list > 0 and ": " .. cut .. table.concat(list, ", ") or "")
 end
 
 local function say_window(report, story, w)
-  report:title(("The window %s%s"):format(bounds(w.start, w.stop), report:of(w.key)))
+  report:title(("The window %s%s"):format(report:bounds(w.start, w.stop), report:of(w.key)))
   report:line("  %s, opened by %s", story.facts.window.words, report:at(w.opened))
   say_records(report, w)
   for _, old in ipairs(w.absorbed) do
-    report:line("  %s became part of it at %s", bounds(old.start, old.stop), report:at(old.merged))
+    report:line("  %s became part of it at %s", report:bounds(old.start, old.stop), report:at(old.merged))
   end
-  if w.into then report:line("  part of %s since %s", bounds(w.into.start, w.into.stop), report:at(w.merged)) end
+  if w.into then report:line("  part of %s since %s", report:bounds(w.into.start, w.into.stop), report:at(w.merged)) end
   report:line("  trigger: %s", story.facts.trigger.words)
   say_panes(report, w)
   if w.completed then report:line("  completed at %s", report:at(w.completed)) end
@@ -217,10 +172,10 @@ end
 local function say_late(report, story, r)
   local parts = {}
   for i, b in ipairs(r.refused) do
-    if i <= 3 then parts[i] = bounds(b[1], b[2]) end
+    if i <= 3 then parts[i] = report:bounds(b[1], b[2]) end
   end
   if #r.refused > 3 then parts[#parts + 1] = "..." end
-  report:line("  record %.0f, time %s: late%s for %s; the watermark was at %s", r.n, bound(r.time),
+  report:line("  record %.0f, time %s: late%s for %s; the watermark was at %s", r.n, report:bound(r.time),
     r.late_by and " by " .. report:length(r.late_by) or "", table.concat(parts, ", "), report:moment(r.watermark))
   if r.lateness_over then
     report:line("    a lateness above %s would have taken it; it is %s", report:length(r.lateness_over),
@@ -252,9 +207,9 @@ local function say_refused(report, story, key)
     if #r.refused > 0 then
       say_late(report, story, r)
     elseif r.fate == "filtered" then
-      report:line("  record %.0f, time %s: `where` said no", r.n, r.time and bound(r.time) or "none")
+      report:line("  record %.0f, time %s: `where` said no", r.n, r.time and report:bound(r.time) or "none")
     else
-      report:line("  record %.0f%s: %s%s", r.n, r.time and ", time " .. bound(r.time) or "",
+      report:line("  record %.0f%s: %s%s", r.n, r.time and ", time " .. report:bound(r.time) or "",
         REASONS[r.reason] or r.reason, r.message and ": " .. r.message or "")
     end
   end
@@ -265,10 +220,10 @@ local function say_others(report, key, chosen)
   report:title(("Windows%s: %.0f"):format(report:of(key.text), #key.windows))
   for i = math.max(1, #key.windows - LIST_MAX + 1), #key.windows do
     local w = key.windows[i]
-    local state = w.into and "part of " .. bounds(w.into.start, w.into.stop)
+    local state = w.into and "part of " .. report:bounds(w.into.start, w.into.stop)
       or w.expired and "gone" or w.completed and "complete, still open" or "open"
-    report:line("  %s: %s, %s, %s", bounds(w.start, w.stop), times(records_of(w), "record"), times(#w.panes, "pane"),
-      state)
+    report:line("  %s: %s, %s, %s", report:bounds(w.start, w.stop), times(records_of(w), "record"),
+      times(#w.panes, "pane"), state)
   end
 end
 
@@ -304,10 +259,10 @@ local function answer_without_window(report, key, start)
       end
     end
     if first then
-      return ("No window%s begins at %s: record %.0f would have opened it, and was late."):format(of, bound(start),
-        first.n)
+      return ("No window%s begins at %s: record %.0f would have opened it, and was late."):format(of,
+        report:bound(start), first.n)
     end
-    return ("No window%s begins at %s: no record%s lies there."):format(of, bound(start), of)
+    return ("No window%s begins at %s: no record%s lies there."):format(of, report:bound(start), of)
   end
   local counts, list = {}, {}
   for _, r in ipairs(key.records) do
@@ -323,10 +278,10 @@ local function answer_without_window(report, key, start)
 end
 
 local function answer(report, story, w)
-  local name = bounds(w.start, w.stop) .. report:of(w.key)
+  local name = report:bounds(w.start, w.stop) .. report:of(w.key)
   if w.into then
     return ("%s is no window by itself any more: it is part of %s since %s."):format(name,
-      bounds(w.into.start, w.into.stop), report:at(w.merged))
+      report:bounds(w.into.start, w.into.stop), report:at(w.merged))
   end
   local last = w.panes[#w.panes]
   if w.panes_before == 0 then
@@ -378,10 +333,13 @@ end
 function M.lines(options)
   local story = stories.read(options.trace, options)
   local unit, start = story.facts.unit, nil
-  local report = setmetatable({ unit = unit, silent = silence_of(story), keyed = story.facts.key ~= nil }, Report)
+  local report = reports.new(story.facts, silence_of(story))
   if not options.key and report.keyed then return nil, "--key KEY is missing: of which key is it asked?" end
+  if options.key and not report.keyed and options.key ~= "null" then
+    return nil, ("--key %s: the pipeline has no key: leave it out"):format(options.key)
+  end
   if options.window then
-    start = read_start(options.window, unit)
+    start = reports.read_start(options.window, unit)
     if not start then
       return nil, ("--window %s: write the window's start as a number in the pipeline's unit, which is %s"):format(
         options.window, unit)

@@ -7,7 +7,7 @@ local M = {}
 --- The source that holds the watermark; nil where input is one source, or none does.
 function M.holder(story)
   local move = story.moves[#story.moves]
-  return move and move.source
+  return story.holder or move and move.source
 end
 
 local function new_of(w) return w.at_end or w.new end
@@ -88,7 +88,7 @@ local function until_complete(story, w, report)
   if source then
     local silent = report.silent(source)
     text = text .. ", held there by source " .. source
-    if silent then text = text .. ", silent for " .. report:length(silent) end
+    if silent then text = text .. ", silent for " .. report:about(silent) end
   elseif facts.delay and not facts.source then
     text = ("%s; a record at %s or later %s it there"):format(text, at(report, w.stop + facts.delay),
       story.finished and "would have brought" or "brings")

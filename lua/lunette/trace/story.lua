@@ -252,8 +252,8 @@ function M.read(path, options)
   local facts, name = {}, nil
   self.broken = read.each(path, function(event)
     local kind = event.event
-    if kind == "trace" then
-      self.head = event
+    if kind == "trace" then -- also when a script is exchanged in the middle of a run
+      self.head, self.facts, facts = event, nil, {}
     elseif kind == "pipeline" then
       facts[#facts + 1] = event
     else
