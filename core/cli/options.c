@@ -101,6 +101,7 @@ static int take_forward_option(ln_cli_options *o, int code) {
 
 static int take_server_option(ln_cli_options *o, int code) {
     switch (code) {
+    case OPTION_CONTROL: o->control = optarg; return 0;
     case OPTION_INSECURE: o->insecure = 1; return 0;
     case OPTION_FLUSH_ON_EXIT: o->flush_on_exit = 1; return 0;
     case OPTION_LOG_LEVEL: return ln_cli_parse_level(optarg, &o->log_level);

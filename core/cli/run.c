@@ -219,6 +219,7 @@ int ln_cli_run(const ln_cli_options *o) {
              .log = {.level = o->log_level, .format = o->log_format},
              .options = {.rejects = o->rejects,
                          .trace = o->trace,
+                         .control = o->control,
                          .own_clock = !o->clock,
                          .progress = o->progress,
                          .insecure = o->insecure,

@@ -16,12 +16,12 @@ local WINDOWS = [[{"name":"spend","unit":"s","watermark":1796100000,"clock":1796
   .. [["holds":true},{"source":"b","promise":1796100060,"heard":1796100074.8},{"source":7,"promise":1796090000,]]
   .. [["heard":1796090001,"idle":true}],"windows":[]}]]
 local ANSWERS = {
-  stats = function()
+  ['{"command":"status"}'] = function()
     local t = math.floor(socket.gettime() * 10) / 10
     local n = math.floor((t - 1.7e9) * 10)
     return STATS:format(1000 * n, 10 * n, 102400 * n)
   end,
-  ["windows most=0"] = function() return "[" .. WINDOWS .. "]" end,
+  ['{"command":"windows","most":0}'] = function() return "[" .. WINDOWS .. "]" end,
 }
 
 while true do
