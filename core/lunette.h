@@ -68,7 +68,7 @@ typedef struct lunette_options {
                              bytes; 0: it is not */
     const char *const *trace_keys; /* of records and windows those of these keys, texts or values as JSON */
     size_t trace_keys_count;       /* 0: all */
-    const lunette_text *texts; /* what stands for files that a script is loaded from, by their paths */
+    const lunette_text *texts;     /* what stands for files that a script is loaded from, by their paths */
     size_t texts_count;
 } lunette_options;
 

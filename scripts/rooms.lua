@@ -12,9 +12,9 @@ local rooms = {
   forward = { "base", "ingest/scan.h" },
   ledger = { "base" },
   -- Else what any C host can use.
-  server = { "forward", "base/mem.h", "base/time.h", "base/test.h", "base/test_random.h" },
+  server = { "forward", "base/buf.h", "base/mem.h", "base/time.h", "base/test.h", "base/test_random.h" },
   convert = {}, -- what any C host can use
-  cli = { "server", "convert" },
+  cli = { "server", "base/buf.h", "convert" },
 }
 
 -- Headers of other projects, and the rooms that may know them. Those not named here (the C library's) are free.

@@ -18,6 +18,7 @@ static const struct option RUN_OPTIONS[] = {
     {"jit-report", no_argument, NULL, OPTION_JIT_REPORT},
     {"progress", no_argument, NULL, OPTION_PROGRESS},
     {"no-progress", no_argument, NULL, OPTION_NO_PROGRESS},
+    {"control", required_argument, NULL, OPTION_CONTROL},
     {"insecure", no_argument, NULL, OPTION_INSECURE},
     {"flush-on-exit", no_argument, NULL, OPTION_FLUSH_ON_EXIT},
     {"log-level", required_argument, NULL, OPTION_LOG_LEVEL},
@@ -80,6 +81,14 @@ static const struct option CONVERT_OPTIONS[] = {
     {NULL, 0, NULL, 0},
 };
 
+static const struct option CTL_OPTIONS[] = {
+    {"control", required_argument, NULL, OPTION_TOLD},  {"key", required_argument, NULL, OPTION_TOLD},
+    {"pipeline", required_argument, NULL, OPTION_TOLD}, {"window", required_argument, NULL, OPTION_TOLD},
+    {"most", required_argument, NULL, OPTION_TOLD},     {"from", required_argument, NULL, OPTION_TOLD},
+    {"json", no_argument, NULL, OPTION_TOLD},           {"traceback", no_argument, NULL, OPTION_TRACEBACK},
+    {"help", no_argument, NULL, OPTION_HELP},           {NULL, 0, NULL, 0},
+};
+
 static const struct option TOP_OPTIONS[] = {
     {"interval", required_argument, NULL, OPTION_INTERVAL},
     {"count", required_argument, NULL, OPTION_COUNT},
@@ -96,6 +105,7 @@ const ln_cli_known_command ln_cli_known[LN_CLI_COMMANDS] = {
     [LN_CLI_EXPLAIN] = {"explain", ":h", EXPLAIN_OPTIONS, 0, 1, ""},
     [LN_CLI_PLOT] = {"plot", ":o:h", PLOT_OPTIONS, 0, 0, ""},
     [LN_CLI_TEST] = {"test", "", OTHER_OPTIONS, 0, SIZE_MAX, ""},
+    [LN_CLI_CTL] = {"ctl", ":h", CTL_OPTIONS, 1, 1, "a command for the server"},
     [LN_CLI_TOP] = {"top", ":h", TOP_OPTIONS, 1, 1, "the control socket of a server"},
     [LN_CLI_CONVERT] = {"convert", ":o:h", CONVERT_OPTIONS, 0, SIZE_MAX, ""},
     [LN_CLI_VERSION] = {"version", ":h", OTHER_OPTIONS, 0, 0, ""},

@@ -1,6 +1,7 @@
 /* The program: finds the command and hands over. */
 #include "cli/check.h"
 #include "cli/convert.h"
+#include "cli/ctl.h"
 #include "cli/help.h"
 #include "cli/options.h"
 #include "cli/run.h"
@@ -50,6 +51,7 @@ static int obey(enum ln_cli_command command, int argc, char **argv) {
         case LN_CLI_EXPLAIN:
         case LN_CLI_PLOT:
         case LN_CLI_TEST: rc = ln_cli_tool(command, &o); break;
+        case LN_CLI_CTL: rc = ln_cli_ctl(&o); break;
         case LN_CLI_TOP: rc = ln_cli_top(&o); break;
         case LN_CLI_CONVERT: rc = ln_cli_convert(&o); break;
         case LN_CLI_VERSION: rc = print_version(); break;

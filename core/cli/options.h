@@ -11,6 +11,7 @@ enum ln_cli_command {
     LN_CLI_EXPLAIN,
     LN_CLI_PLOT,
     LN_CLI_TEST,
+    LN_CLI_CTL,
     LN_CLI_TOP,
     LN_CLI_CONVERT,
     LN_CLI_VERSION,
@@ -38,7 +39,8 @@ typedef struct ln_cli_options {
     const char **trace_keys;
     size_t trace_keys_count;
     size_t trace_bytes;
-    const char *clock; /* NULL: the wall clock */
+    const char *control; /* an address; NULL: no control socket */
+    const char *clock;   /* NULL: the wall clock */
     lunette_param *params;
     size_t params_count;
     int64_t interval_us; /* top */

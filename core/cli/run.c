@@ -238,6 +238,7 @@ int ln_cli_run(const ln_cli_options *o) {
                          .watch = o->watch,
                          .rejects = o->rejects,
                          .trace = o->trace,
+                         .control = o->control,
                          .own_clock = !o->clock,
                          .progress = o->progress,
                          .insecure = o->insecure,

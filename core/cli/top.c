@@ -3,32 +3,26 @@
 #define _GNU_SOURCE
 #include "cli/top.h"
 
+#include "cli/ask.h"
 #include "cli/screen.h"
 #include "cli/words.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { ANSWER_MAX = 16 << 20, PATIENCE_MS = 3000, NUMBER_BYTES = 32 };
+enum { NUMBER_BYTES = 32 };
 
 typedef struct top {
     const ln_cli_options *o;
-    const char *path; /* of the control socket */
     lunette *host;
-    int fd; /* -1: not connected */
-    char *answer[2];
-    size_t cap[2];
-    char problem[256]; /* "" where there is none */
-    int pipeline;      /* whose sources are shown, from 1 */
+    ln_ask asked;
+    ln_ask_line answer[2];
+    int pipeline; /* whose sources are shown, from 1 */
     int paused;
 } top;
 
@@ -45,57 +39,7 @@ static double steady_s(void) {
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* ---- asking ---------------------------------------------------------------------------------------------------- */
-
-static int fail(top *t, const char *what) {
-    snprintf(t->problem, sizeof t->problem, "%s: %s", t->path, what);
-    if (t->fd >= 0) close(t->fd);
-    t->fd = -1;
-    return -1;
-}
-
-static int open_socket(top *t) {
-    struct sockaddr_un a = {.sun_family = AF_UNIX};
-    if (t->fd >= 0) return 0;
-    if (strlen(t->path) >= sizeof a.sun_path) return fail(t, "the path of a socket is shorter");
-    memcpy(a.sun_path, t->path, strlen(t->path) + 1);
-    t->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (t->fd < 0 || connect(t->fd, (struct sockaddr *)&a, sizeof a)) return fail(t, strerror(errno));
-    return 0;
-}
-
-/* One line of any length, without its end. */
-static int read_line(top *t, int which) {
-    size_t len = 0;
-    for (;;) {
-        struct pollfd p = {.fd = t->fd, .events = POLLIN};
-        char *end;
-        ssize_t n;
-        if (t->cap[which] - len < 2) {
-            size_t cap = t->cap[which] ? 2 * t->cap[which] : 64 * 1024;
-            char *more = cap > ANSWER_MAX ? NULL : realloc(t->answer[which], cap);
-            if (!more) return fail(t, "its answer is too long");
-            t->answer[which] = more;
-            t->cap[which] = cap;
-        }
-        if (poll(&p, 1, PATIENCE_MS) <= 0) return fail(t, stopped ? "interrupted" : "no answer for 3 s");
-        n = read(t->fd, t->answer[which] + len, t->cap[which] - len - 1);
-        if (n < 0) return fail(t, strerror(errno));
-        if (n == 0) return fail(t, "the server has closed the connection");
-        len += (size_t)n;
-        t->answer[which][len] = '\0';
-        end = strchr(t->answer[which], '\n');
-        if (!end) continue;
-        *end = '\0';
-        return 0;
-    }
-}
-
-static int ask(top *t, const char *request, int which) {
-    size_t len = strlen(request);
-    if (send(t->fd, request, len, MSG_NOSIGNAL) != (ssize_t)len) return fail(t, strerror(errno));
-    return read_line(t, which);
-}
+/* ---- one look -------------------------------------------------------------------------------------------------- */
 
 /* The lines of one look more; NULL with a problem. */
 static const char *look(top *t, int on_screen) {
@@ -104,8 +48,8 @@ static const char *look(top *t, int on_screen) {
     time_t now = time(NULL);
     struct tm tm;
     int status = 0;
-    if (open_socket(t) || ask(t, "{\"command\":\"status\"}\n", 0) ||
-        ask(t, "{\"command\":\"windows\",\"most\":0}\n", 1))
+    if (ln_ask_line_of(&t->asked, "{\"command\":\"status\"}\n", &t->answer[0]) ||
+        ln_ask_line_of(&t->asked, "{\"command\":\"windows\",\"most\":0}\n", &t->answer[1]))
         return NULL;
     snprintf(seconds, sizeof seconds, "%.6f", steady_s());
     snprintf(height, sizeof height, "%d", on_screen ? ln_screen_rows() : 0);
@@ -113,14 +57,19 @@ static const char *look(top *t, int on_screen) {
     snprintf(pipeline, sizeof pipeline, "%d", t->pipeline);
     strftime(clock_text, sizeof clock_text, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &tm));
     const lunette_param args[] = {
-        {"stats", t->answer[0]}, {"windows", t->answer[1]}, {"seconds", seconds},
-        {"rows", height},        {"pipeline", pipeline},    {"address", t->path},
-        {"time", clock_text},    {"columns", width},        {"look", on_screen ? "screen" : "report"},
+        {"stats", t->answer[0].text},
+        {"windows", t->answer[1].text},
+        {"seconds", seconds},
+        {"rows", height},
+        {"pipeline", pipeline},
+        {"address", t->asked.path},
+        {"time", clock_text},
+        {"columns", width},
+        {"look", on_screen ? "screen" : "report"},
     };
-    t->problem[0] = '\0';
     if (lunette_tool(t->host, "top", args, sizeof args / sizeof *args, t->o->traceback, &status) == LUNETTE_OK)
         return lunette_tool_text(t->host);
-    (void)fail(t, lunette_error(t->host));
+    snprintf(t->asked.problem, sizeof t->asked.problem, "%s", lunette_error(t->host));
     return NULL;
 }
 
@@ -139,7 +88,7 @@ static int print_reports(top *t) {
         if (stopped) break;
         text = look(t, 0);
         if (!text) {
-            ln_cli_say("top: %s", t->problem);
+            ln_cli_say("top: %s", t->asked.problem);
             return LN_EXIT_ERROR;
         }
         fputs(text, stdout);
@@ -154,10 +103,10 @@ static void draw(top *t, const char *text) {
     static const char *const KEYS = "dq: quit   space: pause   tab: the next pipeline's sources";
     char line[512];
     ln_screen_clear();
-    if (!text && *t->problem) {
+    if (!text && *t->asked.problem) {
         snprintf(line, sizeof line, "h%s", "lunette top");
         ln_screen_line(0, line);
-        snprintf(line, sizeof line, "w%s", t->problem);
+        snprintf(line, sizeof line, "w%s", t->asked.problem);
         ln_screen_line(2, line);
         ln_screen_line(3, "nIt is asked again each time.");
     }
@@ -210,9 +159,10 @@ static int show_screen(top *t) {
 
 int ln_cli_top(const ln_cli_options *o) {
     const struct sigaction stop = {.sa_handler = on_signal}; /* without SA_RESTART: waiting ends */
-    top t = {.o = o, .path = o->words[0], .host = lunette_new(), .fd = -1, .pipeline = 1};
+    top t = {.o = o, .host = lunette_new(), .pipeline = 1};
     int rc;
-    if (!strncmp(t.path, "unix:", 5)) t.path += 5;
+    ln_ask_init(&t.asked, o->words[0]);
+    t.asked.stopped = &stopped;
     if (!t.host) {
         ln_cli_say("memory is short");
         return LN_EXIT_ERROR;
@@ -225,9 +175,9 @@ int ln_cli_top(const ln_cli_options *o) {
     } else {
         rc = print_reports(&t);
     }
-    if (t.fd >= 0) close(t.fd);
-    free(t.answer[0]);
-    free(t.answer[1]);
+    ln_ask_close(&t.asked);
+    free(t.answer[0].text);
+    free(t.answer[1].text);
     lunette_delete(t.host);
     return rc;
 }

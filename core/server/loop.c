@@ -17,7 +17,7 @@ static int is_behind(const ln_server *s, const ln_sink_end *sink) {
 }
 
 static void notice_stop(ln_server *s) {
-    if (s->stopping || !ln_stop_asked()) return;
+    if (s->stopping || !(s->drain_asked || ln_stop_asked())) return;
     s->stopping = 1;
     ln_notify("STOPPING=1");
     if (!s->options->drain_timeout_us) return;
@@ -103,6 +103,7 @@ int ln_server_run(ln_server *s) {
         s->reload = ln_reload_new(s);
         if (!s->reload) ln_log_say(s->log, LN_LOG_ERROR, "memory is short: the script can't be reloaded");
     }
+    s->serving = 1;
     ln_notify("READY=1");
     ev_run(loop, 0);
     ln_stop_release();

@@ -15,6 +15,7 @@ ln_server *ln_server_new(lunette *host, ln_log *log, const ln_server_options *op
     ln_server *s = calloc(1, sizeof *s);
     if (!s) return NULL;
     *s = (ln_server){.host = host, .log = log, .options = options, .input = {.fd = -1}};
+    s->begun_us = ln_clock_steady_us();
     s->loop = ev_loop_new(EVFLAG_AUTO);
     s->piece = malloc(LN_PIECE_BYTES);
     s->files_named = calloc(options->sources_count + 1, sizeof *s->files_named);
@@ -26,6 +27,7 @@ ln_server *ln_server_new(lunette *host, ln_log *log, const ln_server_options *op
 void ln_server_delete(ln_server *s) {
     if (!s) return;
     if (s->loop) {
+        ln_control_close(s->control);
         ln_connections_delete(s);
         ln_listeners_delete(s);
         if (s->files) ev_io_stop(s->loop, &s->files->readable);
@@ -81,7 +83,8 @@ int ln_server_open_sources(ln_server *s, ln_problem *problem) {
         if (a.kind >= LUNETTE_ADDRESS_UNIX && ln_listeners_open(s, o->sources[i], &a, problem)) return -1;
     }
     if (files && ln_files_open(s, s->streams)) return ln_problem_set(problem, "memory is short");
-    return 0;
+    if (o->control) s->control = ln_control_open(s, o->control, problem);
+    return o->control && !s->control ? -1 : 0;
 }
 
 int ln_server_open_sinks(ln_server *s, ln_problem *problem) {

@@ -55,12 +55,13 @@ static int is_loopback(const struct sockaddr *to) {
 
 /* ---- listening ------------------------------------------------------------------------------------------------- */
 
-static void fill_local(const lunette_address *a, ln_peer *peer, socklen_t *len) {
-    size_t path = strlen(a->host);
+/* The path fits. */
+static void fill_local(const char *path, ln_peer *peer, socklen_t *len) {
+    size_t bytes = strlen(path);
     memset(peer, 0, sizeof *peer);
     peer->local.sun_family = AF_UNIX;
-    memcpy(peer->local.sun_path, a->host, path + 1);
-    *len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + path + 1);
+    memcpy(peer->local.sun_path, path, bytes + 1);
+    *len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + bytes + 1);
 }
 
 /* A socket's file that nobody listens on any more was left by a process that did not end well: it goes. */
@@ -77,16 +78,16 @@ static int clear_way(const char *path, const ln_peer *peer, socklen_t len, ln_pr
     return 0;
 }
 
-static int listen_local(const lunette_address *a, char name[LN_SOCKET_NAME], ln_problem *problem) {
+/* `mask` is what nobody else may do. */
+static int listen_at(const char *path, mode_t mask, ln_problem *problem) {
     ln_peer peer;
     socklen_t len;
-    mode_t mask;
     int fd, bound;
-    fill_local(a, &peer, &len);
-    if (clear_way(a->host, &peer, len, problem)) return -1;
+    fill_local(path, &peer, &len);
+    if (clear_way(path, &peer, len, problem)) return -1;
     fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0) return ln_problem_set(problem, "%s", strerror(errno));
-    mask = umask(0117); /* for its owner and group */
+    mask = umask(mask);
     bound = bind(fd, &peer.any, len);
     umask(mask);
     if (bound || listen(fd, BACKLOG)) {
@@ -94,8 +95,19 @@ static int listen_local(const lunette_address *a, char name[LN_SOCKET_NAME], ln_
         close(fd);
         return -1;
     }
-    snprintf(name, LN_SOCKET_NAME, "unix:%s", a->host);
     return fd;
+}
+
+static int listen_local(const lunette_address *a, char name[LN_SOCKET_NAME], ln_problem *problem) {
+    snprintf(name, LN_SOCKET_NAME, "unix:%s", a->host);
+    return listen_at(a->host, 0117, problem); /* for its owner and group */
+}
+
+int ln_socket_listen_owner(const char *path, ln_problem *problem) {
+    const size_t most = sizeof(((struct sockaddr_un *)NULL)->sun_path);
+    if (!*path) return ln_problem_set(problem, "the path is missing: write unix:PATH");
+    if (strlen(path) >= most) return ln_problem_set(problem, "the path of a socket has at most %zu bytes", most - 1);
+    return listen_at(path, 0177, problem);
 }
 
 /* 0; -1 with a problem; 1 likewise where it may be another one later. */
@@ -170,7 +182,7 @@ int ln_socket_find(const lunette_address *a, ln_peers *peers, ln_problem *proble
     int failed;
     peers->count = 0;
     if (a->kind == LUNETTE_ADDRESS_UNIX) {
-        fill_local(a, &peers->peer[0], &peers->len[0]);
+        fill_local(a->host, &peers->peer[0], &peers->len[0]);
         peers->count = 1;
         return 0;
     }

@@ -32,6 +32,8 @@ typedef struct ln_peers {
 /* A socket that listens (or, for udp, is bound) at the address, without waiting; its name as bound in `name`. Past this
  * machine it is refused unless `insecure`. -1 with a problem. */
 int ln_socket_listen(const lunette_address *a, int insecure, char name[LN_SOCKET_NAME], ln_problem *problem);
+/* Likewise at a path, for the owner of this process alone. */
+int ln_socket_listen_owner(const char *path, ln_problem *problem);
 /* Looks up where to connect to, all addresses of a name up to a few, waiting for the answer: 0; -1 with a problem; 1
  * likewise where the name servers could not tell for now. */
 int ln_socket_find(const lunette_address *a, ln_peers *peers, ln_problem *problem);

@@ -6,6 +6,7 @@
 
 #include "server/clock.h"
 #include "server/codec.h"
+#include "server/control.h"
 #include "server/progress.h"
 #include "server/reload.h"
 #include "server/secrets.h"
@@ -56,8 +57,11 @@ struct ln_server {
     ln_feed *busy;
     int tick_due;
     int status;
-    int stopping;  /* a signal has come */
-    int timed_out; /* the drain has taken too long */
+    int serving; /* since the loop turns */
+    int64_t begun_us;
+    int drain_asked; /* other than by a signal */
+    int stopping;    /* a signal has come, or it was asked for */
+    int timed_out;   /* the drain has taken too long */
 
     ln_feed *ready_first, *ready_last; /* streams that have something, in the order of their turns */
     const char **files_named;          /* of the sources, those that are files */
@@ -69,6 +73,7 @@ struct ln_server {
     uint8_t *piece;      /* LN_PIECE_BYTES: what is read from a socket first */
     ln_secrets secrets;  /* of forward:// sources */
     ln_receive *receive; /* NULL: no source is forward:// */
+    ln_control *control; /* NULL: nobody is to steer */
 
     int64_t deaf_since_us; /* the steady clock when streams were last read; 0: they are */
     int64_t deaf_us;       /* how long they were not, in all */

@@ -98,7 +98,11 @@ function M.open(path, params, options, files)
 end
 
 local LOOKS = {
-  windows = function(look, args) return value.json(look.windows(app, args)) end,
+  windows = function(look, args)
+    local open, wrong = look.windows(app, args)
+    if not open then return nil, wrong end
+    return value.json(open)
+  end,
   why = function(look, args) return look.why(app, args) end,
 }
 

@@ -47,13 +47,17 @@ local function sources_of(part)
   return out, known
 end
 
-local function windows_of(part, packed, most)
-  local list, out = ffi.new("ln_open_window[?]", most), {}
-  local known = tonumber(lib.ln_engine_windows_of(part.engine, packed, #packed, list, most))
-  for i = 0, math.min(known, most) - 1 do
+-- Up to `most` windows of a key, the first `skip` left out; how many it has.
+local function windows_of(part, packed, most, skip)
+  skip = skip or 0
+  local known = tonumber(lib.ln_engine_windows_of(part.engine, packed, #packed, nil, 0))
+  local upto = math.min(known, skip + most)
+  local list, out = ffi.new("ln_open_window[?]", upto), {}
+  lib.ln_engine_windows_of(part.engine, packed, #packed, list, upto)
+  for i = skip, upto - 1 do
     local w = list[i]
     local counted = w.counted ~= 0
-    out[i + 1] = { start = time(w.start_us, part.unit), stop = time(w.end_us, part.unit), counted = counted,
+    out[#out + 1] = { start = time(w.start_us, part.unit), stop = time(w.end_us, part.unit), counted = counted,
       panes = w.panes, completed = w.completed ~= 0,
       new = { count = counted and tonumber(w.records) or 0, first = time(w.first_us, part.unit),
         last = time(w.last_us, part.unit) } }
@@ -75,12 +79,12 @@ local function choose(app, name)
   return 1
 end
 
--- Calls `see` with each key as msgpack, until it returns false.
-local function each_key(part, see)
-  local at, len = ffi.new "uint32_t[1]", ffi.new "size_t[1]"
+-- Calls `see` with each key as msgpack and its number, from number `first` on, until it returns false.
+local function each_key(part, see, first)
+  local at, len = ffi.new("uint32_t[1]", first or 0), ffi.new "size_t[1]"
   while true do
     local bytes = lib.ln_engine_key_next(part.engine, at, len)
-    if bytes == nil or see(ffi.string(bytes, len[0])) == false then return end
+    if bytes == nil or see(ffi.string(bytes, len[0]), at[0] - 1) == false then return end
   end
 end
 
@@ -100,19 +104,32 @@ end
 
 -- ---- lists
 
-local function list_windows(part, options, most)
-  local out, left = value.array {}, most
-  local function take(packed)
-    local windows = windows_of(part, packed, left)
+-- A place in the list of windows, as `next` gives and `from` takes it: a key's number, and how many of its windows lie
+-- before it.
+local function read_place(text)
+  local key, skip = tostring(text):match "^(%d+)%.(%d+)$"
+  key, skip = tonumber(key), tonumber(skip)
+  if key and key < 2 ^ 32 and skip < 2 ^ 32 then return key, skip end
+end
+
+-- Windows from a place on; the place of the next one, where more are open.
+local function list_windows(part, options, most, waits_of)
+  local out, left, next_place = value.array {}, most, nil
+  local first, skip = 0, 0
+  if options.from then first, skip = read_place(options.from) end
+  local function take(packed, id)
+    local before = id == first and skip or 0
+    local windows, known = windows_of(part, packed, left, before)
     for _, w in ipairs(windows) do
       out[#out + 1] = { key = read_packed(packed), start = shown(w.start), ["end"] = shown(w.stop), panes = w.panes,
-        records_new = w.counted and w.new.count or nil, completed = w.completed or nil }
+        records_new = w.counted and w.new.count or nil, completed = w.completed or nil, waits = waits_of(w) }
     end
     left = left - #windows
-    return left > 0
+    if before + #windows < known then next_place = ("%d.%d"):format(id, before + #windows) end
+    return next_place == nil
   end
-  if options.key then take(find_key(part, options.key)) else each_key(part, take) end
-  return out
+  if options.key then take(find_key(part, options.key), 0) else each_key(part, take, first) end
+  return out, next_place
 end
 
 local function list_sources(part)
@@ -124,28 +141,6 @@ local function list_sources(part)
   end
   return out, known
 end
-
---- What is open: of each pipeline, or one, its watermark, sources, and up to `most` windows, of all keys or one.
----@param options { pipeline: string?, key: string?, most: string? }
----@return table for JSON
-function M.windows(app, options)
-  local most = math.min(tonumber(options.most) or MOST, MOST_EVER)
-  local out = value.array {}
-  for i, part in ipairs(app.parts) do
-    if not options.pipeline or options.pipeline == part.name then
-      local s = app:stats_of(i)
-      local keys, open = tonumber(s.keys), tonumber(s.windows)
-      local watermark = time(s.watermark_us, part.unit)
-      local sources, known = list_sources(part)
-      out[#out + 1] = { name = part.name, unit = part.unit, watermark = shown(watermark), keys = keys,
-        clock = shown(time(lib.ln_engine_clock_us(part.engine), part.unit)), windows_open = open, sources = sources,
-        sources_known = known, windows = list_windows(part, options, most) }
-    end
-  end
-  return out
-end
-
--- ---- why
 
 -- The engine as the story of a trace that has just begun: pending reads it.
 local function story_of(app, i)
@@ -169,6 +164,47 @@ local function silence_of(story)
     end
   end
 end
+
+local function look_into(app, i, options, most)
+  local part, s = app.parts[i], app:stats_of(i)
+  local keys, open = tonumber(s.keys), tonumber(s.windows)
+  local watermark = time(s.watermark_us, part.unit)
+  local sources, known = list_sources(part)
+  local story = story_of(app, i)
+  local report = reports.new(story.facts, silence_of(story))
+  local windows, next_place = list_windows(part, options, most, function(w)
+    return (pending.of(story, w, report)[1])
+  end)
+  return { name = part.name, unit = part.unit, watermark = shown(watermark), keys = keys,
+    clock = shown(time(lib.ln_engine_clock_us(part.engine), part.unit)), windows_open = open, sources = sources,
+    sources_known = known, windows = windows, next = next_place }
+end
+
+--- What is open: of each pipeline, or one, its watermark, sources, and up to `most` windows, of all keys or one, with
+-- what each waits for. Where more are open, `next` is the `from` of the next call; nil and what is wrong.
+---@param options { pipeline: string?, key: string?, most: string?, from: string? }
+---@return table for JSON
+function M.windows(app, options)
+  local most = tonumber(options.most or MOST)
+  local out = value.array {}
+  local only, wrong
+  if options.pipeline or options.from then
+    only, wrong = choose(app, options.pipeline)
+    if not only then return nil, wrong end
+  end
+  if not most or most < 0 or most % 1 ~= 0 then
+    return nil, ("most: %s: write a whole number, how many windows to list"):format(tostring(options.most))
+  end
+  if options.from and not read_place(options.from) then
+    return nil, ("from: %s is no place in a list: it is what `next` of an answer says"):format(options.from)
+  end
+  for i = only or 1, only or #app.parts do
+    out[#out + 1] = look_into(app, i, options, math.min(most, MOST_EVER))
+  end
+  return out
+end
+
+-- ---- why
 
 local function choose_window(windows, start)
   if start then
