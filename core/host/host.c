@@ -175,7 +175,8 @@ int ln_host_refuse(lunette *l, const char *text) {
 static int load(lunette *l, const char *function, const char *script, const lunette_options *given) {
     lunette_options options;
     request q = {.l = l, .function = function, .script = script, .options = &options};
-    if (ln_host_read_options(given, &options)) return ln_host_refuse(l, "the options set a field that this version does not have");
+    if (ln_host_read_options(given, &options))
+        return ln_host_refuse(l, "the options set a field that this version does not have");
     l->state.traceback = options.traceback;
     if (!l->reloading) ln_host_reload_free(l);
     return run_request(&q, load_script);
