@@ -32,9 +32,10 @@ typedef struct ln_entry {
 
 /* How a save is made. */
 enum ln_saving_mode {
-    LN_SAVE_CUT = 0, /* as told above. Not for an engine whose folds or kept panes live in Lua: there all of a round must
+    LN_SAVE_CUT =
+        0,        /* as told above. Not for an engine whose folds or kept panes live in Lua: there all of a round must
                         be saved before the engine goes on */
-    LN_SAVE_CHASE    /* entries are as they are when they are saved: only when a whole round has been saved without a
+    LN_SAVE_CHASE /* entries are as they are when they are saved: only when a whole round has been saved without a
                         step of the engine in between do they fit together. What changes meanwhile costs nothing */
 };
 

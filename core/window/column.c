@@ -64,8 +64,7 @@ static void place(ln_column *c, uint32_t row) {
     c->index[i] = row + 1;
 }
 
-static int widen(ln_column *c) {
-    uint32_t slots = c->slots ? 2 * c->slots : SLOTS_MIN;
+static int widen_to(ln_column *c, uint32_t slots) {
     uint32_t *index = slots ? ln_mem_zero(c->mem, slots * sizeof *index) : NULL;
     if (!index) return -1;
     free_index(c);
@@ -75,6 +74,14 @@ static int widen(ln_column *c) {
     for (uint32_t row = 0; row < c->rows; row++)
         if (ln_column_key(c, row) != LN_COLUMN_NONE) place(c, row);
     return 0;
+}
+
+static int widen(ln_column *c) { return widen_to(c, c->slots ? 2 * c->slots : SLOTS_MIN); }
+
+int ln_column_reserve(ln_column *c, uint32_t rows) {
+    uint64_t slots = SLOTS_MIN;
+    while (3 * slots < 4 * ((uint64_t)rows + 1)) slots *= 2;
+    return slots > c->slots && slots <= UINT32_MAX / 2 ? widen_to(c, (uint32_t)slots) : 0;
 }
 
 /* Another chunk, or at the beginning a larger first one. */

@@ -66,6 +66,8 @@ static inline uint32_t ln_column_find(const ln_column *c, uint32_t key) {
 
 /* A row of zeros for a key that has none; LN_COLUMN_NONE where memory is short. */
 uint32_t ln_column_add(ln_column *c, uint32_t key);
+/* Room in the index for so many rows; 0 or -1. */
+int ln_column_reserve(ln_column *c, uint32_t rows);
 /* The same at this place, which is vacant, for rows that were saved: those before it that have not come yet are vacant,
  * and are for key LN_COLUMN_NONE. NULL where memory is short. */
 uint8_t *ln_column_put(ln_column *c, uint32_t row, uint32_t key);

@@ -32,7 +32,7 @@ typedef struct ln_deadlines {
     ln_mem *mem, *wheel_mem;
     ln_keys *keys;    /* told whose cells are filed anew; NULL: none is */
     uint32_t filings; /* so far */
-    ln_heap ends; /* of buckets */
+    ln_heap ends;     /* of buckets */
     ln_pool buckets;
     ln_bucket **table; /* by end and start; open addressing, a power of two, at most half full */
     size_t slots;

@@ -7,7 +7,6 @@
 
 static size_t bytes_of(const ln_value *v) { return v->type >= LN_TEXT ? v->len : 0; }
 
-
 static const ln_value *value_of(const ln_engine *e, uint32_t i) {
     uint32_t n = e->plan.aggregates;
     const ln_aggregate *a = &e->plan.aggregate[i < n ? i : i - n];

@@ -77,6 +77,12 @@ static int resize(ln_keys *k, size_t slots) {
     return 0;
 }
 
+int ln_keys_reserve(ln_keys *k, size_t count) {
+    size_t slots = 16;
+    while (3 * slots < 4 * (count + 1)) slots *= 2;
+    return slots > k->slots ? resize(k, slots) : 0;
+}
+
 /* ---- changes ---------------------------------------------------------------------------------------------------- */
 
 static void note(ln_changes *c, uint32_t id) {
@@ -102,12 +108,19 @@ void ln_keys_note(ln_keys *k, ln_key *key, uint32_t id) {
     note(&k->changes, id);
 }
 
+/* Only keys that a list has can be marked. */
+static void clear_bits(ln_keys *k, const uint32_t *id, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (ln_slab_holds(&k->slab, id[i])) ln_keys_at(k, id[i])->changed = 0;
+}
+
 void ln_keys_track(ln_keys *k, ln_mem *mem, int on) {
     ln_changes *c = &k->changes;
     if (c->on) {
+        clear_bits(k, c->id, c->count);
+        clear_bits(k, c->old_id, c->old_count);
         ln_mem_free(c->mem, c->id, c->cap * sizeof *c->id);
         ln_mem_free(c->mem, c->old_id, c->old_cap * sizeof *c->old_id);
-        for (uint32_t id = 0; (id = ln_keys_next(k, id)) != LN_KEY_NONE; id++) ln_keys_at(k, id)->changed = 0;
     }
     *c = (ln_changes){.mem = mem, .on = on, .now = 1, .before = 2, .walk = on ? 0 : LN_KEY_NONE};
 }

@@ -152,6 +152,8 @@ static inline void ln_keys_touch(ln_keys *k, ln_key *key, uint32_t id) {
 void ln_keys_track(ln_keys *k, ln_mem *mem, int on);
 /* What has changed so far is to be saved as it is now. All of an earlier cut must have been. */
 void ln_keys_cut(ln_keys *k);
+/* Room for so many keys, so that they come without the table being made anew; 0 or -1. */
+int ln_keys_reserve(ln_keys *k, size_t count);
 /* A key under a number that is vacant: as ln_keys_add, for one that was saved. */
 uint32_t ln_keys_add_at(ln_keys *k, uint32_t id, uint32_t hash, const uint8_t *bytes, size_t len);
 /* Forgets a key on which nothing hangs, whether it rests or not. */

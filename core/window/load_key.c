@@ -275,8 +275,8 @@ static int load_held(ln_engine *e, ln_cell_key *key, ln_saved *s) {
         h = ln_mem_zero(&e->mem, bytes);
     else s->bad = 1;
     if (h) {
-        *h = (ln_held){.key = key, .time_us = time_us, .arrival = arrival, .record_bytes = (uint32_t)record_bytes,
-                       .bytes = bytes};
+        *h = (ln_held){
+            .key = key, .time_us = time_us, .arrival = arrival, .record_bytes = (uint32_t)record_bytes, .bytes = bytes};
         to = (uint8_t *)(h->value + n);
         if (record_bytes) memcpy(to, record, record_bytes);
         to += record_bytes;

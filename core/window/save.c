@@ -87,7 +87,8 @@ static int next_queued(ln_saving *s, ln_entry *out) {
         return 0;
     }
     memcpy(&q, s->queue.data + s->queue_at, sizeof q);
-    *out = (ln_entry){.kind = q.kind, .number = q.number, .bytes = s->queue.data + s->queue_at + sizeof q, .len = q.len};
+    *out =
+        (ln_entry){.kind = q.kind, .number = q.number, .bytes = s->queue.data + s->queue_at + sizeof q, .len = q.len};
     s->queue_at += sizeof q + q.len;
     return 1;
 }

@@ -64,8 +64,8 @@ static void save_folds(ln_engine *e, const ln_cell *c, ln_buf *out) {
 static void save_cell(ln_engine *e, ln_cell *c, ln_buf *out) {
     const ln_span place = ln_deadlines_place(c);
     int expiring = c->bucket->owner == &e->expiring;
-    ln_buf_byte(out, (uint8_t)(c->on_time_done | c->shown << 1 | c->last_final << 2 | c->nonempty << 3 | c->has_past << 4 |
-                               expiring << 5 | c->bucket->in_wheel << 6));
+    ln_buf_byte(out, (uint8_t)(c->on_time_done | c->shown << 1 | c->last_final << 2 | c->nonempty << 3 |
+                               c->has_past << 4 | expiring << 5 | c->bucket->in_wheel << 6));
     ln_buf_byte(out, c->over);
     ln_save_int(out, c->start_us);
     ln_save_int(out, c->end_us);

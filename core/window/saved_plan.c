@@ -32,6 +32,16 @@ static void write_windows(const ln_plan *p, ln_buf *out) {
     ln_save_int(out, p->max_us);
 }
 
+/* Of the slices the one with the most rows. */
+static uint32_t most_rows(const ln_engine *e) {
+    uint32_t most = 0;
+    for (uint32_t i = 0; e->sliced && i < e->grid.slices.count; i++) {
+        uint32_t rows = ln_grid_slice(&e->grid, i)->column.rows;
+        if (rows > most) most = rows;
+    }
+    return most;
+}
+
 void ln_saved_plan_write(const ln_engine *e, ln_buf *out) {
     const ln_plan *p = &e->plan;
     ln_buf_append(out, MAGIC, sizeof MAGIC);
@@ -43,6 +53,8 @@ void ln_saved_plan_write(const ln_engine *e, ln_buf *out) {
     ln_save_int(out, e->completing.wheel_shift);
     ln_save_int(out, e->expiring.wheel_shift);
     ln_save_uint(out, p->limits.state_bytes);
+    ln_save_uint(out, ln_keys_count(&e->keys));
+    ln_save_uint(out, most_rows(e));
     ln_save_uint(out, p->aggregates);
     for (uint32_t i = 0; i < p->aggregates; i++) {
         const ln_aggregate *a = &p->aggregate[i];
@@ -168,6 +180,8 @@ static void read_flags(ln_saved *s, ln_saved_plan *p) {
     p->completing_shift = (int)ln_saved_int(s);
     p->expiring_shift = (int)ln_saved_int(s);
     p->state_bytes = ln_saved_uint(s);
+    p->keys = ln_saved_uint(s);
+    p->rows = ln_saved_uint(s);
 }
 
 int ln_saved_plan_read(ln_engine *e, const uint8_t *bytes, size_t len, ln_saved_plan *p, const char **why) {
@@ -180,8 +194,8 @@ int ln_saved_plan_read(ln_engine *e, const uint8_t *bytes, size_t len, ln_saved_
     else *why = compare_windows(&e->plan, &s);
     if (*why) return err;
     read_flags(&s, p);
-    if (s.bad || (p->sliced && (e->plan.window != LN_WINDOW_GRID || p->slice_us <= 0 ||
-                                e->plan.size_us % p->slice_us || e->plan.hop_us % p->slice_us))) {
+    if (s.bad || (p->sliced && (e->plan.window != LN_WINDOW_GRID || p->slice_us <= 0 || e->plan.size_us % p->slice_us ||
+                                e->plan.hop_us % p->slice_us))) {
         *why = "bytes that are broken";
         return err;
     }
@@ -197,8 +211,8 @@ int ln_saved_plan_read(ln_engine *e, const uint8_t *bytes, size_t len, ln_saved_
     }
     match_trigger(&p->early, &e->plan.early);
     match_trigger(&p->late, &e->plan.late);
-    p->same_triggers = is_same_trigger(&p->early.trigger, &e->plan.early) &&
-                       is_same_trigger(&p->late.trigger, &e->plan.late);
+    p->same_triggers =
+        is_same_trigger(&p->early.trigger, &e->plan.early) && is_same_trigger(&p->late.trigger, &e->plan.late);
     return LN_OK;
 }
 

@@ -9,13 +9,13 @@ enum { LN_SAVED_VERSION = 1, LN_SAVED_NONE = 255 };
 
 typedef struct ln_saved_aggregate {
     int kind;
-    uint32_t to; /* its number in the plan of the engine that loads */
+    uint32_t to;  /* its number in the plan of the engine that loads */
     int declared; /* a fold whose state lies in the engine's memory */
 } ln_saved_aggregate;
 
 typedef struct ln_saved_trigger {
-    ln_trigger trigger;              /* kinds, children, slots of sequences */
-    uint8_t to[LN_TRIGGER_NODES];    /* of each node: its number in the new trigger, or LN_SAVED_NONE */
+    ln_trigger trigger;           /* kinds, children, slots of sequences */
+    uint8_t to[LN_TRIGGER_NODES]; /* of each node: its number in the new trigger, or LN_SAVED_NONE */
 } ln_saved_trigger;
 
 typedef struct ln_saved_plan {
@@ -23,6 +23,7 @@ typedef struct ln_saved_plan {
     int64_t slice_us;
     int completing_shift, expiring_shift; /* of the wheels; -1: none */
     uint64_t state_bytes;
+    uint64_t keys, rows; /* about how many: of keys, and of rows in a slice */
     uint32_t aggregates;
     ln_saved_aggregate *aggregate;
     ln_saved_trigger early, late;

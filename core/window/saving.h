@@ -5,8 +5,8 @@
 #include "window/saved_plan.h"
 
 struct ln_saving {
-    ln_buf entry;    /* the one handed out */
-    ln_buf one;      /* a state, before its length is known */
+    ln_buf entry; /* the one handed out */
+    ln_buf one;   /* a state, before its length is known */
     ln_buf slots, handles;
     ln_buf queue;    /* entries saved before they changed: kind, number, length, bytes */
     size_t queue_at; /* those before it have been handed out */

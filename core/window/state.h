@@ -52,7 +52,7 @@ typedef struct ln_graves {
 typedef struct ln_held {
     ln_cell_key *key;
     struct ln_held *before, *after; /* those of the key that wait */
-    size_t at; /* its place in the heap */
+    size_t at;                      /* its place in the heap */
     int64_t time_us;
     uint64_t arrival;
     uint32_t id;           /* once it joins */
@@ -189,7 +189,7 @@ struct ln_engine {
     ln_tracing *tracing; /* NULL: nobody is told */
     ln_saving *saving;   /* NULL: nobody saves */
     ln_loading *loading; /* NULL: nothing is being loaded */
-    int caught_up;       /* what has been loaded is being put in order: windows whose end had passed have had their pane */
+    int caught_up; /* what has been loaded is being put in order: windows whose end had passed have had their pane */
 };
 
 /* The same as ln_engine_new, with memory from elsewhere. `mem` is copied; what its functions stand on must outlive the

@@ -111,7 +111,8 @@ int ln_store_expire(ln_engine *e, ln_cell *c) {
     ln_cell *found;
     uint32_t at;
     if (e->tracing) ln_trace_of_window(e, LN_TRACE_EXPIRED, c);
-    if (e->extents && ln_store_extent(e, key, (ln_span){c->start_us, c->end_us}) < 0) return ln_engine_fail(e, LN_ENOMEM, "an expired window");
+    if (e->extents && ln_store_extent(e, key, (ln_span){c->start_us, c->end_us}) < 0)
+        return ln_engine_fail(e, LN_ENOMEM, "an expired window");
     found = ln_cells_find(&key->open, c->start_us, c->end_us, &at);
     LN_ASSERT(found == c);
     ln_cells_remove(&key->open, &e->mem, at);
