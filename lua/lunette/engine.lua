@@ -130,6 +130,7 @@ end
 local function time_of(us, name)
   if type(us) == "number" and us >= -TIME_MAX and us <= TIME_MAX then return us end
   if type(us) == "cdata" and ffi.whole_kind(us) == "int64" then return us end
+  if type(us) == "cdata" and ffi.whole_kind(us) == "uint64" and us <= 2ULL ^ 53 then return (tonumber(us)) end
   error(name .. " takes a time in microseconds: a number below 2^53, or an int64", 3)
 end
 
