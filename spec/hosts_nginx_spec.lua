@@ -60,8 +60,8 @@ describe("in nginx", function()
     local base = hosts.root .. "/build/hosts/nginx"
     local path = hosts.environment("nginx"):match "LUA_PATH='(.-)'"
     local user = shell.run(folder, "id -un").out:gsub("\n", "")
-    shell.write(folder .. "/nginx.conf", CONF:format(user == "root" and "user root;" or "", base, base, hosts.root, base,
-      path))
+    user = user == "root" and "user root;" or ""
+    shell.write(folder .. "/nginx.conf", CONF:format(user, base, base, hosts.root, base, path))
     local conf = shell.read(hosts.root .. "/examples/nginx/lunette.conf"):gsub("8080", "127.0.0.1:" .. port)
     conf = conf:gsub('counts = "lunette_counts"', '%0, size = "2s"')
     shell.write(folder .. "/lunette.conf", conf)
