@@ -77,7 +77,7 @@ local modules = {
   ["lunette.account"] = { "lunette.ffi" },
   ["lunette.engine"] = {
     "lunette.ffi", "lunette.value", "lunette.node", "lunette.plan", "lunette.loader", "lunette.driver",
-    "lunette.account",
+    "lunette.account", "lunette.reload",
   },
 
   ["lunette.jit_report"] = {},

@@ -5,6 +5,7 @@
 -- What the program does wrong (a call with the wrong arguments, or after `close`) is raised. What depends on data comes
 -- back as nil and a message.
 local account = require "lunette.account"
+local changes = require "lunette.engine.change"
 local driver = require "lunette.driver"
 local ffi = require "lunette.ffi"
 local inputs = require "lunette.engine.input"
@@ -16,6 +17,8 @@ local lib = ffi.lib
 local OUTPUT_MAX = 65536 -- bytes of panes or of rejects past which they must be taken first
 local INPUT_BYTES = 16777216
 local ROWS = 256 -- records of a batch: a step ends between two
+local CARRY_US, CARRY_MIN_US = 10000, 250 -- for a piece of state in a reload, without a budget and with one
+local DISPOSED = 2048 -- windows of a pipeline that has been reloaded are freed at once
 local NEEDS_INPUT, BROKEN_INPUT = driver.NEEDS_INPUT, driver.BROKEN_INPUT
 local INT64_MAX, TIME_MAX = 9223372036854775807LL, 2 ^ 53
 
@@ -24,6 +27,8 @@ local INT64_MAX, TIME_MAX = 9223372036854775807LL, 2 ^ 53
 ---| "more" the budget is spent: step again
 ---| "drain" panes or rejects must be taken first, then step again
 ---| "broken" what was pushed is no msgpack, or too large: it is a malformed record up to its end; the engine goes on
+---| "reloaded" the other pipeline has taken over: step again
+---| "kept" it could not, and the old one goes on: step again
 
 ---@class lunette.Stats
 ---@field pipelines lunette.Account[]
@@ -130,6 +135,7 @@ end
 local function time_of(us, name)
   if type(us) == "number" and us >= -TIME_MAX and us <= TIME_MAX then return us end
   if type(us) == "cdata" and ffi.whole_kind(us) == "int64" then return us end
+  if type(us) == "cdata" and ffi.whole_kind(us) == "uint64" and us <= 2ULL ^ 53 then return (tonumber(us)) end
   error(name .. " takes a time in microseconds: a number below 2^53, or an int64", 3)
 end
 
@@ -186,16 +192,43 @@ local function must_drain(self)
   return self.len[0] > OUTPUT_MAX
 end
 
+-- A piece of a reload. Returns a status where it has ended.
+local function go_on_changing(self, till_us)
+  local change = self.change
+  local left_us = till_us and math.max((till_us - ffi.clock_us()) / 2, CARRY_MIN_US) or CARRY_US
+  local done, message = change:step(left_us)
+  if done == false then return nil end
+  self.change = nil
+  if not done then
+    if not self.app.reader then error(message, 0) end -- it has handed over already
+    return "kept", message
+  end
+  self.app, self.retired = change.fresh, self.app
+  self.input:limit(opening.limits(change.pipelines))
+  return "reloaded"
+end
+
+local function free_retired(self)
+  if not self.retired or not self.retired:dispose(DISPOSED) then return end
+  self.retired:close()
+  self.retired = nil
+end
+
 -- One piece of work after the other, until there is none, the budget is spent or the output is full.
 local function work(self, now_us, till_us)
   local app = self.app
+  free_retired(self)
   while true do
     if must_drain(self) then return "drain" end
+    if self.change then
+      local ended, why = go_on_changing(self, till_us)
+      if ended then return ended, why end
+    end
     local status = app:feed_one(self.input:reader(), now_us)
     if status == BROKEN_INPUT then
       local message = mend(self, now_us)
       if message then return "broken", message end
-    elseif status == NEEDS_INPUT and go_further(self, now_us) then
+    elseif status == NEEDS_INPUT and go_further(self, now_us) and not self.change then
       return "idle"
     end
     if till_us and ffi.clock_us() >= till_us then return "more" end
@@ -230,8 +263,14 @@ end
 ---@return string? message
 function Engine:step(now_us, budget_us) return guarded(self, step, now_us, budget_us, "step") end
 
+local function give_up_change(self)
+  if self.change then self.change:cancel() end
+  self.change = nil
+end
+
 local function finish(self, now_us, till_us)
   if self.finished then return "idle" end
+  give_up_change(self)
   self.ticked = true
   local status, message = work(self, now_us, till_us)
   if status ~= "idle" then return status, message end
@@ -246,6 +285,28 @@ local function finish(self, now_us, till_us)
   end
   self.finished = true
   return "idle"
+end
+
+--- Begins to put another pipeline in the place of the one that runs; steps go on with it, beside the records, until one
+-- returns "reloaded" or "kept". Windows, watermark and pane numbers go on. What may change is told in lua/hosts.md.
+-- Since 0.1.
+---@param pipeline string|lunette.Script|lunette.Pipeline|lunette.Pipeline[]
+---@param params? table<string, string|number|boolean> what `ln.param` of a script returns
+---@return true? ok nil where the script is not right or changes too much; the old one goes on
+---@return string? message
+---@return string[]? problems
+function Engine:reload(pipeline, params)
+  usable(self, "reload")
+  if params ~= nil and type(params) ~= "table" then error("reload: the parameters are no table", 2) end
+  local ok, message = takes_input(self)
+  if not ok then return opening.refused { message } end
+  if self.change then return opening.refused { "a reload is under way: step until it has ended" } end
+  local pipelines, problems
+  pipelines, message, problems = opening.load(pipeline, params, node.caller())
+  if not pipelines then return nil, message, problems end
+  self.change, problems = changes.begin(self.app, pipelines)
+  if not self.change then return opening.refused(problems) end
+  return true
 end
 
 --- Ends the input and completes every window. To be called again, panes taken in between, until it says "idle".
@@ -347,8 +408,10 @@ end
 --- Frees everything now; an engine that is collected frees it too. Since 0.1.
 function Engine:close()
   if not self.app then return end
+  give_up_change(self)
+  if self.retired then self.retired:close() end
   self.app:close()
-  self.app, self.input, self.panes_taken.bytes, self.rejects_taken.bytes = nil, nil, nil, nil
+  self.app, self.retired, self.input, self.panes_taken.bytes, self.rejects_taken.bytes = nil, nil, nil, nil, nil
 end
 
 return M

@@ -35,11 +35,13 @@ function(ln_library target output exports requires)
     set_target_properties(${target} PROPERTIES
         OUTPUT_NAME ${output}
         LINKER_LANGUAGE CXX
-        VERSION ${PROJECT_VERSION}
-        SOVERSION ${PROJECT_VERSION_MAJOR}
         LINK_DEPENDS ${map}
         INSTALL_RPATH "$ORIGIN")
-    install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    if(NOT LUNETTE_CORE_ONLY) # a rock is one file: LuaRocks takes no links
+        set_target_properties(${target} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+    endif()
+    install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${target}
+        NAMELINK_COMPONENT ${target})
 
     # The file finds its prefix from where it lies, so that an installed tree can be moved.
     file(RELATIVE_PATH prefix /p/${CMAKE_INSTALL_LIBDIR}/pkgconfig /p)

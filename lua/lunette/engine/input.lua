@@ -59,6 +59,11 @@ local function has_room(self, more)
   return self.buffer.len - self.at + more <= self.bytes_max
 end
 
+--- Records stay within these limits from here on.
+function Input:limit(limits)
+  for name, most in pairs(limits) do self.buffer[name] = most end
+end
+
 --- Appends bytes; false where they find no room.
 function Input:push(bytes, len)
   if not has_room(self, len) then return false end

@@ -10,6 +10,7 @@ local null, is_array = value.null, value.is_array
 local next, type, error, pcall = next, type, error, pcall
 
 local FIRST_BYTES = 4096
+local KEPT_BYTES = 1048576 -- of an empty buffer
 local HEAD_MAX = 9 -- of any value
 local WHOLE_MAX = 9007199254740992
 
@@ -199,7 +200,7 @@ end
 
 --- Gives memory back where the buffer is empty and large.
 function M.trim(b)
-  if b.len == 0 and b.cap > 16 * FIRST_BYTES then b.data, b.cap = ffi.new(bytes_type, FIRST_BYTES), FIRST_BYTES end
+  if b.len == 0 and b.cap > KEPT_BYTES then b.data, b.cap = ffi.new(bytes_type, FIRST_BYTES), FIRST_BYTES end
 end
 
 return M
