@@ -93,9 +93,9 @@ int lunette_open(lunette *l, const char *script, const lunette_options *options)
  * last. */
 const char *lunette_problem(lunette *l, size_t i);
 
-/* Runs a tool of the library that works on files, and prints what it has to say: "explain" and "plot" read a trace.
- * Each argument is an option of the program's command of that name. LUNETTE_OK with the exit status that the program
- * would have, or LUNETTE_FAILED. */
+/* Runs a tool of the library that works on files, and prints what it has to say: "explain" tells a script, or with
+ * "plot" reads a trace, "test" runs specs. Each argument is an option of the program's command of that name,
+ * or a "word" of it. LUNETTE_OK with the exit status that the program would have, or LUNETTE_FAILED. */
 int lunette_tool(lunette *l, const char *tool, const lunette_param *args, size_t count, int traceback, int *status);
 /* What the last tool left to be shown: "top" makes lines of two answers of a control socket. NULL where it left
  * none. */

@@ -36,6 +36,8 @@ end
 
 local function has(text, part) assert.truthy(text:find(part, 1, true), ("%s\nis not in\n%s"):format(part, text)) end
 
+local function lacks(text, part) assert.falsy(text:find(part, 1, true), ("%s\nis in\n%s"):format(part, text)) end
+
 before_each(function()
   folder = shell.folder()
   put("spend.lua", SPEND)
@@ -102,6 +104,21 @@ describe("lunette test hands on to Busted", function()
     r = run "$LUNETTE test --version"
     assert.equal(0, r.code)
     has(r.out, "2.")
+  end)
+
+  it("a terminal, with colours", function()
+    spec("good_spec.lua", "assert.is_true(true)")
+    spec("bad_spec.lua", [[
+      local p = test.load "spend.lua"
+      p:add { ts = 1, user = "ann" }
+      p:finish()
+      assert.panes(p, {})
+    ]])
+    local r = run 'TERM=xterm script -qec "$LUNETTE test" /dev/null'
+    assert.equal(1, r.code)
+    has(r.out, "\27[32m1\27[0m success / \27[31m1\27[0m failure")
+    has(r.out, "  + [0, 60)  on_time  #0  final  n=1 total=0\r\n")
+    lacks(run("$LUNETTE test").out, "\27")
   end)
 
   it("not the interpreter", function()
@@ -276,6 +293,19 @@ Rejected meanwhile: 1
     has(fails [[test.load "none.lua"]], "x_spec.lua:5: none.lua: can't be read: No such file or directory")
     has(fails [[test.load("spend.lua", { params = { lateness = "soon" } })]], "lateness")
     has(fails [[test.load("spend.lua", { param = {} })]], "unknown option param: there are params, clock")
+  end)
+
+  it("tells what a slip of the spec was probably meant to be", function()
+    local p = 'local p = test.load "spend.lua" '
+    has(fails(p .. "p:advance_watremark(1)"),
+      'x_spec.lua:5: p:advance_watremark: there is no such method: did you mean "advance_watermark"?')
+    has(fails(p .. "p:wait(1)"), "there are add, add_file, advance_clock,")
+    has(fails "test.laod 'spend.lua'", 'x_spec.lua:5: test.laod: there is no such word: did you mean "load"?')
+    local out = fails(p .. 'p:add { ts = 1, user = "ann" } p:finish() '
+      .. 'assert.panes(p, { { key = "ann", totl = 0, n = 2 } })')
+    has(out, '      n: expected 2, came 1\n      totl: expected 0, and there is no such field: did you mean "total"?\n')
+    out = fails(p .. 'p:add { ts = 1 } p:finish() assert.panes(p, { { key = "ann" } })')
+    has(out, 'key "ann"\n  - (any)\nkey null\n  + [0, 60)')
   end)
 
   it("refuses what makes no sense", function()

@@ -12,6 +12,7 @@ local loader = require "lunette.loader"
 local node = require "lunette.node"
 local plan = require "lunette.plan"
 local run = require "lunette.test.run"
+local suggest = require "lunette.plan.suggest"
 local value = require "lunette.value"
 
 local M = {}
@@ -193,4 +194,13 @@ function M.golden(script, input, golden, options)
   fail(("%s: %s\n`lunette test --update` writes it anew."):format(path, difference), from)
 end
 
-return M
+-- A word that does not exist is a slip of the spec.
+return setmetatable(M, {
+  __index = function(_, name)
+    local known = {}
+    for word in pairs(M) do known[#known + 1] = word end
+    table.sort(known)
+    error(("test.%s: there is no such word: %s"):format(tostring(name),
+      suggest.how(tostring(name), known, "there are " .. table.concat(known, ", "))), 2)
+  end,
+})

@@ -151,7 +151,7 @@ local function say_whole(s, p, state)
     s:say("A key that always has records has up to %s %s at once: about %s in all%s.", number(state.at_once),
       state.at_once == 1 and what:sub(1, -2) or what, bytes_text(state.typical_bytes),
       p.watermark.source and ", and more while sources are apart" or "")
-    s:say("So %s hold about %s such keys (limits.state_bytes); past that new keys and windows are rejected.",
+    s:say("So %s holds about %s such keys (limits.state_bytes); past that new keys and windows are rejected.",
       bytes_text(p.limits.state_bytes), number(math.floor(p.limits.state_bytes / state.typical_bytes)))
   else
     s:say("How many a key has at once, its records say. Past %s (limits.state_bytes) new ones are rejected.",
@@ -165,7 +165,8 @@ function M.section(p, state)
   say_layout(s, p, state)
   s:say("A key takes %s%s.", bytes_text(state.key_bytes),
     p.key.kind == "none" and "" or (", and its own bytes where they are more than %d"):format(state.key_near_bytes))
-  s:say("A %s of it takes %s.", state.slices and "row" or "window", bytes_text(state.window_bytes))
+  s:say(state.slices and "What it has in one slice takes %s." or "A window of it takes %s.",
+    bytes_text(state.window_bytes))
   say_aggregates(s, state)
   say_beside(s, p)
   say_whole(s, p, state)

@@ -12,8 +12,7 @@ local function names(text)
   return out
 end
 
-local PANE = { inner = "value", alias = { stop = "end" },
-  fields = names "key start end pane timing final value retract absorbed pipeline approx cut" }
+local PANE_FIELDS = names "key start end pane timing final value retract absorbed pipeline approx cut"
 local REJECT = { inner = "record", alias = {}, fields = names "reason record pipeline message" }
 
 local MARKS = "(= as expected, ! differs, - did not come, + not expected)"
@@ -38,19 +37,30 @@ end
 
 local function count_text(n, one) return ("%d %s%s"):format(n, one, n == 1 and "" or "s") end
 
+-- What a pane of the run looks like; only where no emit reshapes it are the names of its value known.
+local function pane_shape(p)
+  local known = {}
+  for _, pipeline in ipairs(p.pipelines) do
+    if pipeline.emit then known = nil end
+    for _, a in ipairs(known and pipeline.aggregates or {}) do known[a.name] = true end
+    if not known then break end
+  end
+  return { inner = "value", alias = { stop = "end" }, fields = PANE_FIELDS, names = known }
+end
+
 --- Compares panes, in their order within each key.
 ---@return boolean agrees
 ---@return string? difference
 function M.compare_panes(p, expected, came)
-  local groups, agrees = compare.groups(expected, came), true
+  local groups, agrees, shape = compare.groups(expected, came), true, pane_shape(p)
   for _, group in ipairs(groups) do
-    group.steps, group.agrees = compare.align(PANE, group.expected, group.came)
+    group.steps, group.agrees = compare.align(shape, group.expected, group.came)
     agrees = agrees and group.agrees
   end
   if agrees then return true end
   local lines = { ("Other panes than expected: %s expected, %s came."):format(count_text(#expected, "pane"),
     tostring(#came)), MARKS }
-  for _, line in ipairs(show.groups(groups, "panes", p.unit)) do lines[#lines + 1] = line end
+  for _, line in ipairs(show.groups(groups, "panes", p.unit, shape.names)) do lines[#lines + 1] = line end
   tell_around(p, lines)
   return false, table.concat(lines, "\n")
 end

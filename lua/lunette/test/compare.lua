@@ -58,6 +58,7 @@ M.equal = equal
 ---@field inner string the map inside of it
 ---@field fields table<string, true> its own names
 ---@field alias table<string, string>
+---@field names? table<string, true> all names that the inner map can have; nil where nobody can tell
 
 -- One field: what was expected, what is there, and its full name.
 local function look_up(shape, name, item)
@@ -71,10 +72,12 @@ end
 ---@param shape lunette.Shape
 function M.differences(shape, expected, item)
   local out, named = {}, 0
-  local function one(name, e, a)
+  local function one(name, e, a, own)
     named = named + 1
     local unset = e == false and a == nil and name == "retract"
-    if not unset and not equal(e, a) then out[#out + 1] = { name = name, expected = e, came = a } end
+    if unset or equal(e, a) then return end
+    local unknown = a == nil and not own and shape.names and not shape.names[name]
+    out[#out + 1] = { name = name, expected = e, came = a, unknown = unknown or nil }
   end
   for name, e in pairs(expected) do
     if name == shape.inner and type(e) == "table" and not is_matcher(e) then
@@ -82,7 +85,7 @@ function M.differences(shape, expected, item)
       for field, x in pairs(e) do one(field, x, inner[field]) end
     else
       local a, full = look_up(shape, name, item)
-      one(full, e, a)
+      one(full, e, a, shape.fields[full])
     end
   end
   table.sort(out, function(a, b) return tostring(a.name) < tostring(b.name) end)

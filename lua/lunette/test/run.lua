@@ -5,6 +5,7 @@ local driver = require "lunette.driver"
 local duration = require "lunette.plan.duration"
 local ffi = require "lunette.ffi"
 local moment = require "lunette.moment"
+local suggest = require "lunette.plan.suggest"
 local value = require "lunette.value"
 local words = require "lunette.trace.words"
 
@@ -15,8 +16,19 @@ local READ_BYTES = 65536
 local PAST_US = -9223372036854775807LL - 1
 local FUTURE_US = 9223372036854775807LL
 
-local Run = {}
-Run.__index = Run
+local methods = {}
+
+-- A name that no run has is a slip of the spec.
+local Run = {
+  __index = function(_, name)
+    if methods[name] then return methods[name] end
+    local known = {}
+    for method in pairs(methods) do known[#known + 1] = method end
+    table.sort(known)
+    error(("p:%s: there is no such method: %s"):format(tostring(name),
+      suggest.how(tostring(name), known, "there are " .. table.concat(known, ", "))), 2)
+  end,
+}
 
 local M = {}
 
@@ -95,14 +107,14 @@ local function add(self, stream, ...)
 end
 
 --- Adds records, in order: tables, or texts of one or several JSON lines. What is no record is rejected as in any run.
-function Run:add(...)
+function methods:add(...)
   add(self, nil, ...)
   return self
 end
 
 --- Adds all records of a file (beside the spec, or else from where the tests are run), JSON lines or msgpack, at one
 -- moment of the clock.
-function Run:add_file(path)
+function methods:add_file(path)
   check_open(self, 2)
   path = self.find and self.find(path) or path
   local file, message = io.open(path, "rb")
@@ -128,7 +140,7 @@ local Stream = {}
 Stream.__index = Stream
 
 --- One more stream of records beside the others, such as a connection: a source of the watermark by itself.
-function Run:stream()
+function methods:stream()
   check_open(self, 2)
   if not self.streams then
     error("the script's source is no socket: test.load(script, { streams = true }) has streams all the same", 2)
@@ -150,7 +162,7 @@ function Stream:close()
 end
 
 --- Moves the processing clock forward by a duration ("10s", or a number in the pipeline's unit).
-function Run:advance_clock(by)
+function methods:advance_clock(by)
   check_open(self, 2)
   local us, what, how
   if type(by) == "number" or type(by) == "string" then us, what, how = duration.parse(by, self.unit) end
@@ -163,7 +175,7 @@ function Run:advance_clock(by)
 end
 
 --- Moves the watermark to a time, as if nothing older could follow: a number in the pipeline's unit, or a date.
-function Run:advance_watermark(to)
+function methods:advance_watermark(to)
   check_open(self, 2)
   local us, problem = moment.parse(to, self.unit)
   if not us then error("advance_watermark: " .. problem, 2) end
@@ -184,7 +196,7 @@ function Run:advance_watermark(to)
 end
 
 --- The input has ended: every window is completed.
-function Run:finish()
+function methods:finish()
   check_open(self, 2)
   drive(self, "finish")
   self.finished = true
@@ -198,14 +210,14 @@ local function handed_out(self, name)
 end
 
 --- The panes since the last look (by this or by an assertion), as tables; nulls are nil, inside of arrays test.null.
-function Run:panes() return handed_out(self, "new_panes") end
+function methods:panes() return handed_out(self, "new_panes") end
 --- Likewise the rejected records: { reason, record }.
-function Run:rejects() return handed_out(self, "new_rejects") end
+function methods:rejects() return handed_out(self, "new_rejects") end
 --- Likewise what the errors of the script's functions say, each distinct one once.
-function Run:script_errors() return handed_out(self, "new_notices") end
+function methods:script_errors() return handed_out(self, "new_notices") end
 
 --- The account of a pipeline (by its name; default the first), as with --stats.
-function Run:stats(name)
+function methods:stats(name)
   for i, p in ipairs(self.pipelines) do
     if not name or p.name == name then return account.of(self.app, i) end
   end
@@ -213,7 +225,7 @@ function Run:stats(name)
 end
 
 --- The watermark of the first pipeline in its unit; nil before there is one, math.huge when the input has ended.
-function Run:watermark()
+function methods:watermark()
   local us = self.app:stats_of(1).watermark_us
   if us == PAST_US then return nil end
   if us == FUTURE_US then return math.huge end
@@ -221,7 +233,7 @@ function Run:watermark()
 end
 
 --- Frees it at once; otherwise it goes with the garbage.
-function Run:close() self.app:close() end
+function methods:close() self.app:close() end
 
 local function names_socket(addresses)
   for _, address in ipairs(addresses or {}) do
@@ -243,13 +255,14 @@ function M.open(pipelines, addresses, options)
   local app = driver.open(pipelines, { out_format = lib.LN_FORMAT_MSGPACK, rejects = true, clock = options.clock,
     streams = streams, seed = 1 })
   return setmetatable({
-    app = app, pipelines = pipelines, unit = unit, clock = options.clock, streams = streams, now_us = now_us,
+    app = app, pipelines = pipelines, unit = unit, clock = options.clock or false, streams = streams, now_us = now_us,
+    finished = false,
     new_panes = {}, new_rejects = {}, new_notices = {}, taken = 0, len = ffi.new "size_t[1]",
   }, Run)
 end
 
 --- For what else can be asked of a run.
-M.methods = Run
+M.methods = methods
 
 --- Whether a value is such a run.
 function M.is(x) return getmetatable(x) == Run end

@@ -1,5 +1,6 @@
 --- Differences as a person reads them: lists side by side, one line each, with a mark in front of what differs.
 local compare = require "lunette.test.compare"
+local suggest = require "lunette.plan.suggest"
 local value = require "lunette.value"
 local words = require "lunette.trace.words"
 
@@ -93,6 +94,7 @@ local function align(rows)
       if width[i] > 0 then parts[#parts + 1] = text .. (" "):rep(width[i] - #text) end
     end
     row.text = (row.mark .. " " .. table.concat(parts, "  ")):gsub("%s+$", "")
+    if #parts == 0 then row.text = row.mark .. " (any)" end
   end
 end
 
@@ -107,7 +109,21 @@ local function near_trouble(rows)
   return keep
 end
 
-local function put_steps(lines, steps, columns_of, unit)
+local function put_difference(lines, d, names)
+  local text = ("      %s: expected %s, "):format(d.name, M.text(d.expected))
+  if d.unknown then
+    local known = {}
+    for name in pairs(names) do known[#known + 1] = name end
+    table.sort(known)
+    local otherwise = "there are " .. table.concat(known, ", ")
+    text = text .. "and there is no such field: " .. suggest.how(d.name, known, otherwise)
+  else
+    text = text .. "came " .. M.text(d.came)
+  end
+  lines[#lines + 1] = text
+end
+
+local function put_steps(lines, steps, columns_of, unit, names)
   local rows = {}
   for i, step in ipairs(steps) do
     local mark = not step.came and "-" or not step.expected and "+" or #step.differences > 0 and "!" or "="
@@ -121,9 +137,7 @@ local function put_steps(lines, steps, columns_of, unit)
       if left_out > 0 then lines[#lines + 1] = ("    (%d that agree)"):format(left_out) end
       left_out = 0
       lines[#lines + 1] = "  " .. row.text
-      for _, d in ipairs(row.mark == "!" and row.step.differences or {}) do
-        lines[#lines + 1] = ("      %s: expected %s, came %s"):format(d.name, M.text(d.expected), M.text(d.came))
-      end
+      for _, d in ipairs(row.mark == "!" and row.step.differences or {}) do put_difference(lines, d, names) end
     else
       left_out = left_out + 1
     end
@@ -140,17 +154,19 @@ local COLUMNS = {
 ---@param groups { key: any, pipeline: string?, steps: table[], agrees: boolean }[]
 ---@param what string
 ---@param unit string
+---@param names table<string, true>? that the inner map can have
 ---@return string[]
-function M.groups(groups, what, unit)
+function M.groups(groups, what, unit, names)
   local lines, agreeing = {}, 0
   for _, group in ipairs(groups) do
     if group.agrees then
       agreeing = agreeing + 1
     else
-      if group.key ~= nil or group.pipeline then
-        lines[#lines + 1] = ("%skey %s"):format(group.pipeline and group.pipeline .. ", " or "", M.text(group.key))
+      if group.key ~= nil or group.pipeline or #groups > 1 then
+        lines[#lines + 1] = ("%skey %s"):format(group.pipeline and group.pipeline .. ", " or "",
+          group.key == nil and "null" or M.text(group.key))
       end
-      put_steps(lines, group.steps, COLUMNS[what], unit)
+      put_steps(lines, group.steps, COLUMNS[what], unit, names)
     end
   end
   if agreeing > 0 then lines[#lines + 1] = ("(%d more %s as expected)"):format(agreeing,
