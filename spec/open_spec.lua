@@ -5,7 +5,7 @@ local lunette = require "lunette"
 local shell = require "spec.support.shell"
 
 local sums, opened, list, run = support.sums, support.opened, support.list, support.run
-local ROOT = shell.run(".", "pwd").out:gsub("\n", "")
+local ROOT = io.popen("pwd"):read "*l"
 
 local function lines(bytes)
   local out = {}

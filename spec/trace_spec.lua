@@ -249,4 +249,24 @@ describe("a trace of a server", function()
     assert.truthy(table.concat(open, "\n"):find "The trace ends at clock")
     s:clear()
   end)
+
+  it("goes on with what a reloaded script is", function()
+    local s = server.start(server.script "", "--in unix:in.sock --trace trace")
+    local client = s:connect "in.sock"
+    local function told(part)
+      server.wait(function() return shell.read(s.folder .. "/trace"):find(part, 1, true) end, part)
+    end
+    client:send '{"t":500,"k":"a"}\n'
+    told '"time":500'
+    shell.write(s.folder .. "/p.lua", server.script 'lateness = "7s",')
+    os.execute("kill -HUP " .. s.pid)
+    told '"lateness":7000'
+    client:send '{"t":1500,"k":"a"}\n'
+    told '"time":1500'
+    told '"event":"pane"'
+    assert.equal(0, s:stop().code)
+    local story = stories.read(s.folder .. "/trace", {})
+    assert.same({ 7000, 2, 1 }, { story.facts.lateness, #story.records, #story.panes })
+    s:clear()
+  end)
 end)

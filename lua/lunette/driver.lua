@@ -170,7 +170,11 @@ function M.open(pipelines, options)
   for _, p in ipairs(pipelines) do lower.columns(p, app.reader, app.view, options.clock) end
   local first = lib.ln_reader_columns(app.reader)
   local traced = (options.trace_bytes or 0) > 0
-  if traced and not options.output then require("lunette.trace").begin(app.output, pipelines, options) end
+  if traced and not options.output then
+    require("lunette.trace").begin(app.output, pipelines, options)
+  elseif traced then -- by the output of another app, whose place it may take
+    app.announce = function() require("lunette.trace").announce(app.output, pipelines, options) end
+  end
   local slices = options.slices
   if traced then slices = false end -- each window is seen
   for i, p in ipairs(pipelines) do
@@ -410,6 +414,7 @@ function App:take_over(from)
   self.streams_opened, self.set_us, self.unheard_us = from.streams_opened, from.set_us, from.unheard_us
   self.finishing, self.script_errors = from.finishing, from.script_errors + self.script_errors
   for i, text in ipairs(from.news) do table.insert(self.news, i, text) end
+  if self.announce then self.announce() end
   return self:begin_round(function() return OK end) and NEEDS_INPUT or DRAIN
 end
 

@@ -107,6 +107,14 @@ function M.emitted(output, name, keys)
   return { mark = mark, tell = tell }
 end
 
+--- The lines at the beginning of a trace, also where a script takes the place of another.
+function M.announce(output, pipelines, options)
+  line(output, "trace", { format = FORMAT, version = ffi.string(lib.ln_version()), limit = options.trace_bytes,
+    keys = options.trace_keys and #options.trace_keys > 0 and value.array(options.trace_keys) or nil,
+    clock = options.clock, several = #pipelines > 1 or nil })
+  for _, p in ipairs(pipelines) do line(output, "pipeline", M.facts(p)) end
+end
+
 --- Makes the output ready for a trace of these pipelines.
 ---@param output ffi.cdata*
 ---@param pipelines table[] checked
@@ -120,10 +128,7 @@ function M.begin(output, pipelines, options)
       end
     end
   end
-  line(output, "trace", { format = FORMAT, version = ffi.string(lib.ln_version()), limit = options.trace_bytes,
-    keys = options.trace_keys and #options.trace_keys > 0 and value.array(options.trace_keys) or nil,
-    clock = options.clock, several = #pipelines > 1 or nil })
-  for _, p in ipairs(pipelines) do line(output, "pipeline", M.facts(p)) end
+  M.announce(output, pipelines, options)
 end
 
 return M
