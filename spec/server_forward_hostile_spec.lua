@@ -165,7 +165,7 @@ describe("who must show a key", function()
       { "--shared-key-file", "a\nb\n", "600", "a shared key is one line" },
       { "--shared-key-file", "a\0b\n", "600", "a byte that is 0" },
       { "--users-file", "ann\n", "600", "secret:1: write each user as a line NAME:PASSWORD" },
-      { "--users-file", "ann:a\nann:b\n", "600", "secret:2: the user ann stands there twice" },
+      { "--users-file", "ann:a\nann:b\n", "600", "secret:2: this user stands there twice" },
       { "--users-file", "\n", "600", "is empty" },
     } do
       local option, bytes, mode, word = unpack(case)
