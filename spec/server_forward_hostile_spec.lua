@@ -173,6 +173,12 @@ describe("who must show a key", function()
       assert.equal(1, r.code)
       assert.truthy(r.words:find(word, 1, true), r.words)
     end
+    for option, what in pairs { ["--shared-key-file"] = "source", ["--users-file"] = "source",
+      ["--sink-key-file"] = "sink", ["--sink-user-file"] = "sink" } do
+      local r = start(EARLY, ("--in tcp://127.0.0.1:0 %s %s"):format(option, secret(folder, "key\n"))):stop "none"
+      assert.equal(2, r.code)
+      assert.truthy(r.words:find(("%s: no %s is forward://"):format(option, what), 1, true), r.words)
+    end
     local r = start(EARLY, FORWARD .. "--shared-key-file /nowhere"):stop "none"
     assert.truthy(r.words:find("/nowhere: No such file", 1, true), r.words)
     shell.remove(folder)
