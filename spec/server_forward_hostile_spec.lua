@@ -165,13 +165,19 @@ describe("who must show a key", function()
       { "--shared-key-file", "a\nb\n", "600", "a shared key is one line" },
       { "--shared-key-file", "a\0b\n", "600", "a byte that is 0" },
       { "--users-file", "ann\n", "600", "secret:1: write each user as a line NAME:PASSWORD" },
-      { "--users-file", "ann:a\nann:b\n", "600", "secret:2: the user ann stands there twice" },
+      { "--users-file", "ann:a\nann:b\n", "600", "secret:2: this user stands there twice" },
       { "--users-file", "\n", "600", "is empty" },
     } do
       local option, bytes, mode, word = unpack(case)
       local r = start(EARLY, FORWARD .. option .. " " .. secret(folder, bytes, mode)):stop "none"
       assert.equal(1, r.code)
       assert.truthy(r.words:find(word, 1, true), r.words)
+    end
+    for option, what in pairs { ["--shared-key-file"] = "source", ["--users-file"] = "source",
+      ["--sink-key-file"] = "sink", ["--sink-user-file"] = "sink" } do
+      local r = start(EARLY, ("--in tcp://127.0.0.1:0 %s %s"):format(option, secret(folder, "key\n"))):stop "none"
+      assert.equal(2, r.code)
+      assert.truthy(r.words:find(("%s: no %s is forward://"):format(option, what), 1, true), r.words)
     end
     local r = start(EARLY, FORWARD .. "--shared-key-file /nowhere"):stop "none"
     assert.truthy(r.words:find("/nowhere: No such file", 1, true), r.words)

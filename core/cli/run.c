@@ -63,6 +63,26 @@ static int check_own(const char *option, const char *target, const char *other, 
     return LN_EXIT_USAGE;
 }
 
+static int is_forward(const char *text, int use) { return text && kind_of(text, use) == LUNETTE_ADDRESS_FORWARD; }
+
+static int refuse_key(const char *option, const char *what) {
+    ln_cli_say("%s: no %s is forward://, and no other asks for a key: leave the option out, or name such a %s", option,
+               what, what);
+    return LN_EXIT_USAGE;
+}
+
+/* Nobody must take a socket for guarded that is not. */
+static int check_keys(const run *r) {
+    int source = 0;
+    for (size_t i = 0; i < r->options.sources_count; i++)
+        source |= is_forward(r->options.sources[i], LUNETTE_USE_SOURCE);
+    if (!source && r->o->shared_key_file) return refuse_key("--shared-key-file", "source");
+    if (!source && r->o->users_file) return refuse_key("--users-file", "source");
+    if (is_forward(r->options.out, LUNETTE_USE_SINK) || is_forward(r->options.rejects, LUNETTE_USE_SINK)) return 0;
+    if (r->o->sink_key_file) return refuse_key("--sink-key-file", "sink");
+    return r->o->sink_user_file ? refuse_key("--sink-user-file", "sink") : 0;
+}
+
 static int check_targets(const run *r) {
     const char *out = r->options.out, *rejects = r->options.rejects, *trace = r->options.trace;
     int rc = check_target(r, "--out", out);
@@ -116,13 +136,12 @@ static int name_sink(run *r) {
     return r->sink ? 0 : -1;
 }
 
-static int is_forward(const char *sink) { return sink && kind_of(sink, LUNETTE_USE_SINK) == LUNETTE_ADDRESS_FORWARD; }
-
 /* Both streams of the output have one format: JSON for a person, msgpack for Fluent Forward. */
 static int choose_format(run *r) {
-    const char *forward = is_forward(r->options.out) ? r->options.out : NULL, *rejects = r->o->rejects;
+    const char *forward = is_forward(r->options.out, LUNETTE_USE_SINK) ? r->options.out : NULL,
+               *rejects = r->o->rejects;
     int format = r->o->out_format;
-    if (!forward && is_forward(rejects)) {
+    if (!forward && is_forward(rejects, LUNETTE_USE_SINK)) {
         if (format != LN_FORMAT_MSGPACK && strcmp(r->options.out, "null:") != 0) {
             ln_cli_say(
                 "--rejects %s: Fluent Forward is msgpack, and panes have the same format: add --out-format msgpack",
@@ -208,6 +227,7 @@ static void clear_line(void *server) { ln_server_clear_line(server); }
 static int serve(run *r) {
     ln_problem problem;
     int rc = open_script(r), closed;
+    if (!rc) rc = check_keys(r);
     if (rc) return rc;
     r->server = ln_server_new(r->host, &r->log, &r->options);
     if (!r->server) {

@@ -163,7 +163,7 @@ static ln_connection *make(ln_server *s, const ln_codec *codec, const char *name
     c->codec = codec;
     if (codec) c->state = codec->open(s, c->name);
     if ((!codec || c->state) && !ln_feed_open(&c->stream, s, &CONNECTION, 0)) return c;
-    if (c->state) codec->close(c->state);
+    if (codec && c->state) codec->close(c->state);
     free(c);
     return NULL;
 }

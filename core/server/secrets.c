@@ -61,28 +61,33 @@ static int read_key(ln_secrets *s, const char *path, ln_problem *problem) {
     return 0;
 }
 
+/* Reads a line as one more user: what is wrong with it, or NULL. */
+static const char *read_user(ln_forward_user *users, uint32_t count, char *line) {
+    char *colon = strchr(line, ':');
+    if (!colon || colon == line || !colon[1]) return "write each user as a line NAME:PASSWORD";
+    if (colon - line > LN_FORWARD_NAME) return "a name has at most 256 bytes";
+    if (count == USERS_MAX) return "there are at most 10000 users";
+    *colon = '\0';
+    for (uint32_t i = 0; i < count; i++)
+        if (!strcmp(users[i].name, line)) return "this user stands there twice";
+    users[count] = (ln_forward_user){.name = line, .password = colon + 1};
+    return NULL;
+}
+
 static int read_users(ln_secrets *s, const char *path, ln_problem *problem) {
-    char *next, *line = s->texts[USERS];
-    uint32_t number = 1;
-    s->users = calloc(USERS_MAX, sizeof *s->users);
-    if (!s->users) return ln_problem_set(problem, "memory is short");
-    for (; *line; line = next, number++) {
-        char *colon;
-        next = cut_line(line);
-        if (!*line) continue;
-        colon = strchr(line, ':');
-        if (!colon || colon == line || !colon[1])
-            return ln_problem_set(problem, "%s:%u: write each user as a line NAME:PASSWORD", path, number);
-        if (colon - line > LN_FORWARD_NAME)
-            return ln_problem_set(problem, "%s:%u: a name has at most %d bytes", path, number, LN_FORWARD_NAME);
-        if (s->users_count == USERS_MAX) return ln_problem_set(problem, "%s: more than %d users", path, USERS_MAX);
-        *colon = '\0';
-        for (uint32_t i = 0; i < s->users_count; i++)
-            if (!strcmp(s->users[i].name, line))
-                return ln_problem_set(problem, "%s:%u: the user %.64s stands there twice", path, number, line);
-        s->users[s->users_count++] = (ln_forward_user){.name = line, .password = colon + 1};
+    ln_forward_user *users = calloc(USERS_MAX, sizeof *users);
+    char *line = s->texts[USERS];
+    uint32_t count = 0;
+    s->users = users;
+    if (!users) return ln_problem_set(problem, "memory is short");
+    for (uint32_t number = 1; *line; number++) {
+        char *next = cut_line(line);
+        const char *wrong = *line ? read_user(users, count++, line) : NULL;
+        if (wrong) return ln_problem_set(problem, "%s:%u: %s", path, number, wrong);
+        line = next;
     }
-    if (!s->users_count) return ln_problem_set(problem, "%s: is empty: write each user as a line NAME:PASSWORD", path);
+    s->users_count = count;
+    if (!count) return ln_problem_set(problem, "%s: is empty: write each user as a line NAME:PASSWORD", path);
     return 0;
 }
 
