@@ -10,10 +10,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { STEP_US = 2000, WATCHED_MAX = 64 };
 
 static const double SETTLE_S = 0.2; /* after a file has changed: editors write several, and in pieces */
+static const double LOOK_S = 1.2; /* a watcher tells whole seconds apart: whether there was more in one is seen then */
 
 enum stage { RESTING, TRYING, CARRYING };
 
@@ -29,8 +31,9 @@ struct ln_reload {
     int64_t hold_us, longest_us;
     char problem[LN_TRIAL_PROBLEM];
     ev_signal hang_up;
-    ev_timer settle;
+    ev_timer settle, look;
     ev_stat watched[WATCHED_MAX];
+    struct timespec saved[WATCHED_MAX]; /* when each was saved, as the last reload began; below 0: it is what runs */
     size_t watched_count;
 };
 
@@ -52,6 +55,45 @@ static void on_change(struct ev_loop *loop, ev_stat *watcher, int events) {
     ev_timer_start(loop, &r->settle);
 }
 
+static struct timespec saved_at(const char *path) {
+    struct stat st;
+    return stat(path, &st) ? (struct timespec){0} : st.st_mtim;
+}
+
+static void note_saved(ln_reload *r) {
+    for (size_t i = 0; i < r->watched_count; i++) r->saved[i] = saved_at(r->watched[i].path);
+}
+
+/* Is a file another than the last reload has seen? */
+static int has_changed(const ln_reload *r, size_t i) {
+    const lunette_text *text = &r->now.text[i];
+    struct timespec at = saved_at(text->path), then = r->saved[i];
+    ln_texts is = {0};
+    const char *why;
+    int same;
+    if (then.tv_nsec >= 0) return at.tv_sec != then.tv_sec || at.tv_nsec != then.tv_nsec;
+    same = !ln_texts_read(&is, text->path, ln_texts_hash(text->text, text->len), text->len, &why);
+    ln_texts_free(&is);
+    return !same;
+}
+
+static void on_look(struct ev_loop *loop, ev_timer *watcher, int events) {
+    ln_reload *r = watcher->data;
+    (void)loop, (void)events;
+    for (size_t i = 0; i < r->watched_count; i++) {
+        if (!has_changed(r, i)) continue;
+        (void)ln_reload_ask(r->server, LN_RELOAD_NEW);
+        return;
+    }
+}
+
+static void look_later(ln_reload *r) {
+    if (!r->watched_count) return;
+    ev_timer_stop(r->server->loop, &r->look);
+    ev_timer_set(&r->look, LOOK_S, 0);
+    ev_timer_start(r->server->loop, &r->look);
+}
+
 static void unwatch(ln_reload *r) {
     for (size_t i = 0; i < r->watched_count; i++) ev_stat_stop(r->server->loop, &r->watched[i]);
     r->watched_count = 0;
@@ -65,6 +107,7 @@ static void watch(ln_reload *r) {
         ev_stat_init(w, on_change, r->now.text[i].path, 0);
         w->data = r;
         ev_stat_start(r->server->loop, w);
+        r->saved[i].tv_nsec = -1;
     }
 }
 
@@ -73,6 +116,7 @@ static void watch(ln_reload *r) {
 static void follow(ln_reload *r) {
     r->stage = RESTING;
     ln_notify("READY=1");
+    look_later(r);
     if (!r->asked) return;
     r->asked = 0;
     begin(r, r->again);
@@ -184,6 +228,7 @@ static void begin(ln_reload *r, int kind) {
     r->kind = kind;
     r->stage = TRYING;
     r->begun_us = ln_clock_steady_us();
+    note_saved(r);
     snprintf(text, sizeof text, "RELOADING=1\nMONOTONIC_USEC=%" PRId64, r->begun_us);
     ln_notify(text);
     if (kind == LN_RELOAD_BACK) begin_back(r);
@@ -221,13 +266,15 @@ ln_reload *ln_reload_new(ln_server *s) {
     ln_trial_init(&r->trial);
     ev_timer_init(&r->settle, on_settle, SETTLE_S, 0);
     ev_signal_init(&r->hang_up, on_hang_up, SIGHUP);
-    r->settle.data = r->hang_up.data = r;
+    ev_timer_init(&r->look, on_look, LOOK_S, 0);
+    r->settle.data = r->look.data = r->hang_up.data = r;
     if (ln_texts_of_host(&r->now, s->host)) {
         ln_reload_delete(r);
         return NULL;
     }
     ev_signal_start(s->loop, &r->hang_up);
     watch(r);
+    look_later(r); /* it may have been saved since it was loaded */
     return r;
 }
 
@@ -237,6 +284,7 @@ void ln_reload_delete(ln_reload *r) {
     ln_trial_cancel(&r->trial);
     unwatch(r);
     ev_timer_stop(r->server->loop, &r->settle);
+    ev_timer_stop(r->server->loop, &r->look);
     ev_signal_stop(r->server->loop, &r->hang_up);
     ln_texts_free(&r->now);
     ln_texts_free(&r->before);
