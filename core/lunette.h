@@ -102,7 +102,8 @@ int lunette_tool(lunette *l, const char *tool, const lunette_param *args, size_t
 const char *lunette_tool_text(lunette *l);
 
 /* Looks into what runs, between two calls: "windows" gives the open windows, sources and watermark of each pipeline as
- * a line of JSON, "why" says in words why a window has shown nothing yet. Arguments: pipeline, key, and for why window,
+ * a line of JSON, "why" says in words why a window has shown nothing yet, "metrics" gives the account of all pipelines
+ * in the text format of Prometheus. Arguments: pipeline, key, and for why window,
  * for windows most. A view, NULL on failure, with lunette_error. */
 const char *lunette_look(lunette *l, const char *what, const lunette_param *args, size_t count);
 

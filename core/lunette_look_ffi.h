@@ -27,7 +27,16 @@ uint64_t ln_engine_windows_of(ln_engine *e, const uint8_t *key, size_t len, ln_o
 /* The next key that has anything open, as msgpack, from number *at on, which then is one further; NULL after the last.
  * Begin with 0. */
 const uint8_t *ln_engine_key_next(const ln_engine *e, uint32_t *at, size_t *len);
-/* The sources that have been heard and are not gone, in no order: fills up to `most`; how many there are. */
+/* The sources that have been heard and are not gone, by what they have promised, the least first, and then those that
+ * are idle: fills up to `most`; how many there are. */
 uint64_t ln_engine_sources(const ln_engine *e, ln_open_source *out, uint64_t most);
+/* How far behind the watermark records were that were rejected as late. */
+typedef struct ln_lateness {
+    uint64_t records[10]; /* in classes, each of which ends at ten times the end of the one before; the first ends at
+                             1 ms (in ticks at 1), itself included, the last nowhere */
+    uint64_t sum_us;      /* of all; stays at its maximum */
+} ln_lateness;
+
+const ln_lateness *ln_engine_lateness(const ln_engine *e);
 /* The clock as the windows know it; INT64_MIN: none yet. */
 int64_t ln_engine_clock_us(const ln_engine *e);

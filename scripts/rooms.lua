@@ -28,6 +28,7 @@ local libraries = {
   ["sodium.h"] = { "forward" },
   ["lmdb.h"] = { "ledger" },
   ["zlib.h"] = { "forward" },
+  ["microhttpd.h"] = { "server" },
   ["ncurses.h"] = { "cli" },
 }
 
@@ -83,7 +84,10 @@ local modules = {
   ["lunette.jit_report"] = {},
   ["lunette.host"] = {
     "lunette.account", "lunette.ffi", "lunette.value", "lunette.loader", "lunette.driver", "lunette.jit_report",
-    "lunette.tools", "lunette.look", "lunette.plain", "lunette.reload",
+    "lunette.tools", "lunette.look", "lunette.metrics", "lunette.plain", "lunette.reload",
+  },
+  ["lunette.metrics"] = {
+    "lunette.account", "lunette.ffi", "lunette.jit_report", "lunette.look", "lunette.trace",
   },
   ["lunette.plain"] = { "lunette.ffi", "lunette.node" },
   ["lunette.carry"] = { "lunette.ffi", "lunette.plain" },

@@ -14,7 +14,7 @@
 enum { ANSWER_MAX = 16 << 20, PATIENCE_MS = 3000 };
 
 void ln_ask_init(ln_ask *a, const char *path) {
-    *a = (ln_ask){.path = strncmp(path, "unix:", 5) ? path : path + 5, .fd = -1};
+    *a = (ln_ask){.path = strncmp(path, "unix:", 5) ? path : path + 5, .fd = -1, .patience_ms = PATIENCE_MS};
 }
 
 void ln_ask_close(ln_ask *a) {
@@ -51,8 +51,8 @@ static int read_line(ln_ask *a, ln_ask_line *answer) {
             answer->text = more;
             answer->cap = cap;
         }
-        if (poll(&p, 1, PATIENCE_MS) <= 0)
-            return fail(a, a->stopped && *a->stopped ? "interrupted" : "no answer for 3 s");
+        if (poll(&p, 1, a->patience_ms) <= 0)
+            return fail(a, a->stopped && *a->stopped ? "interrupted" : "no answer in time");
         n = read(a->fd, answer->text + len, answer->cap - len - 1);
         if (n < 0) return fail(a, strerror(errno));
         if (n == 0) return fail(a, "the server has closed the connection");

@@ -7,6 +7,7 @@
 typedef struct ln_ask {
     const char *path; /* of the socket, with or without unix: */
     int fd;           /* -1: not connected */
+    int patience_ms;  /* for an answer */
     char problem[256];
     volatile const int *stopped; /* waiting ends where this is set; NULL: nothing ends it */
 } ln_ask;

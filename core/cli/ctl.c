@@ -12,6 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { RELOAD_MS = 60000 }; /* how long a reload may take until it is told */
+
 static const char *told(const ln_cli_options *o, const char *name) {
     for (size_t i = 0; i < o->told_count; i++)
         if (!strcmp(o->told[i].name, name)) return o->told[i].value;
@@ -20,7 +22,7 @@ static const char *told(const ln_cli_options *o, const char *name) {
 
 /* Which command `lunette ctl` knows: a misspelt one is told before anybody is asked. */
 static int check_command(const char *word) {
-    static const char *const KNOWN[] = {"status", "windows", "why", "drain"};
+    static const char *const KNOWN[] = {"status", "windows", "why", "reload", "rollback", "drain"};
     const size_t count = sizeof KNOWN / sizeof *KNOWN;
     const char *near = ln_cli_nearest(word, KNOWN, count);
     for (size_t i = 0; i < count; i++)
@@ -54,7 +56,7 @@ static int show(const ln_cli_options *o, const char *answer) {
     }
     if (lunette_tool(host, "ctl", args, 2, o->traceback, &rc) == LUNETTE_OK) text = lunette_tool_text(host);
     if (text && !rc) fputs(text, stdout);
-    else ln_cli_say("ctl: %s", text ? text : lunette_error(host));
+    else fprintf(stderr, "lunette: ctl: %s\n", text ? text : lunette_error(host));
     lunette_delete(host);
     return text ? rc : LN_EXIT_ERROR;
 }
@@ -66,6 +68,7 @@ static int ask(const ln_cli_options *o, const char *address, const char *request
     ln_ask_line answer = {0};
     int rc = LN_EXIT_OK;
     ln_ask_init(&a, address);
+    if (!strcmp(o->words[0], "reload") || !strcmp(o->words[0], "rollback")) a.patience_ms = RELOAD_MS;
     if (ln_ask_line_of(&a, request, &answer)) {
         ln_cli_say("ctl: %s", a.problem);
         free(answer.text);

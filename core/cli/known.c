@@ -19,6 +19,7 @@ static const struct option RUN_OPTIONS[] = {
     {"progress", no_argument, NULL, OPTION_PROGRESS},
     {"no-progress", no_argument, NULL, OPTION_NO_PROGRESS},
     {"control", required_argument, NULL, OPTION_CONTROL},
+    {"http", required_argument, NULL, OPTION_HTTP},
     {"insecure", no_argument, NULL, OPTION_INSECURE},
     {"flush-on-exit", no_argument, NULL, OPTION_FLUSH_ON_EXIT},
     {"log-level", required_argument, NULL, OPTION_LOG_LEVEL},

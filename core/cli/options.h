@@ -40,6 +40,7 @@ typedef struct ln_cli_options {
     size_t trace_keys_count;
     size_t trace_bytes;
     const char *control; /* an address; NULL: no control socket */
+    const char *http;    /* HOST:PORT; NULL: no metrics */
     const char *clock;   /* NULL: the wall clock */
     lunette_param *params;
     size_t params_count;

@@ -259,6 +259,7 @@ int ln_cli_run(const ln_cli_options *o) {
                          .rejects = o->rejects,
                          .trace = o->trace,
                          .control = o->control,
+                         .http = o->http,
                          .own_clock = !o->clock,
                          .progress = o->progress,
                          .insecure = o->insecure,

@@ -55,6 +55,16 @@ static void put_run(ln_server *s, ln_buf *out) {
                    (double)(ln_clock_steady_us() - s->begun_us) / 1e6);
 }
 
+static void put_reload(const ln_server *s, ln_buf *out) {
+    ln_reload_told told;
+    ln_reload_tell(s, &told);
+    ln_json_format(out, ",\"reload\":{\"done\":%" PRIu64 ",\"failed\":%" PRIu64 ",\"under_way\":%s", told.done,
+                   told.failed, told.under_way ? "true" : "false");
+    ln_json_format(out, ",\"longest_hold_s\":%.6f", told.longest_hold_s);
+    ln_json_member(out, "problem", told.problem);
+    ln_json_format(out, "}");
+}
+
 int ln_answer_status(ln_server *s, ln_buf *out) {
     const char *account = lunette_stats(s->host);
     if (!account) {
@@ -63,6 +73,7 @@ int ln_answer_status(ln_server *s, ln_buf *out) {
     }
     ln_buf_append(out, account, strlen(account) - 1);
     put_run(s, out);
+    put_reload(s, out);
     put_counters(s, out);
     ln_json_format(out, "}");
     return 0;
@@ -70,9 +81,10 @@ int ln_answer_status(ln_server *s, ln_buf *out) {
 
 /* ---- commands --------------------------------------------------------------------------------------------------- */
 
-static void answer_status(ln_server *s, const request *q, ln_buf *out) {
+static uint64_t answer_status(ln_server *s, const request *q, ln_buf *out) {
     (void)q;
     (void)ln_answer_status(s, out);
+    return 0;
 }
 
 static const char *look(ln_server *s, const char *what, const request *q) {
@@ -83,42 +95,90 @@ static const char *look(ln_server *s, const char *what, const request *q) {
     return lunette_look(s->host, what, args, count);
 }
 
-static void answer_windows(ln_server *s, const request *q, ln_buf *out) {
+static uint64_t answer_windows(ln_server *s, const request *q, ln_buf *out) {
     const char *text;
     if (q->field[MOST] && strtoull(q->field[MOST], NULL, 10) > WINDOWS_MOST) {
         refuse(out, "most: at most 500 windows at once; `next` of an answer is the `from` of the next request");
-        return;
+        return 0;
     }
     text = look(s, "windows", q);
     if (!text) refuse(out, lunette_error(s->host));
     else ln_buf_append(out, text, strcspn(text, "\n"));
+    return 0;
 }
 
-static void answer_why(ln_server *s, const request *q, ln_buf *out) {
+static uint64_t answer_why(ln_server *s, const request *q, ln_buf *out) {
     const char *text = look(s, "why", q);
     if (!text) {
         refuse(out, lunette_error(s->host));
-        return;
+        return 0;
     }
     ln_json_format(out, "{");
     ln_json_member(out, "text", text);
     ln_json_format(out, "}");
+    return 0;
 }
 
-static void answer_drain(ln_server *s, const request *q, ln_buf *out) {
+static uint64_t answer_drain(ln_server *s, const request *q, ln_buf *out) {
     (void)q;
     s->drain_asked = 1;
     ln_json_format(out, "{\"draining\":true}");
+    return 0;
+}
+
+/* How many reloads there have been, of either end. */
+static uint64_t reloads(const ln_server *s, ln_reload_told *told) {
+    ln_reload_tell(s, told);
+    return told->done + told->failed;
+}
+
+uint64_t ln_answer_awaited(ln_server *s, uint64_t awaited, ln_buf *out) {
+    ln_reload_told told;
+    char text[LN_TRIAL_PROBLEM + 64];
+    int over = reloads(s, &told) >= awaited;
+    if (!over && !s->stopping) return awaited;
+    if (over && !*told.problem) {
+        ln_json_format(out, "{\"reloaded\":true}");
+        return 0;
+    }
+    snprintf(text, sizeof text, "the script was not reloaded, and the one that ran goes on: %s",
+             over ? told.problem : "the server is draining");
+    refuse(out, text);
+    return 0;
+}
+
+/* Answered when the reload is over, which comes after one that is under way. */
+static uint64_t ask_reload(ln_server *s, int kind, ln_buf *out) {
+    ln_reload_told told;
+    uint64_t awaited = reloads(s, &told) + 1;
+    awaited += told.under_way != 0;
+    if (!ln_reload_ask(s, kind)) return ln_answer_awaited(s, awaited, out);
+    refuse(out, s->stopping  ? "the server is draining"
+                : !s->reload ? "this run can't be reloaded: it reads no sockets, and has no --watch"
+                             : "there is nothing to go back to: no script ran before this one");
+    return 0;
+}
+
+static uint64_t answer_reload(ln_server *s, const request *q, ln_buf *out) {
+    (void)q;
+    return ask_reload(s, LN_RELOAD_NEW, out);
+}
+
+static uint64_t answer_rollback(ln_server *s, const request *q, ln_buf *out) {
+    (void)q;
+    return ask_reload(s, LN_RELOAD_BACK, out);
 }
 
 static const struct {
     const char *name;
-    void (*answer)(ln_server *s, const request *q, ln_buf *out);
+    uint64_t (*answer)(ln_server *s, const request *q, ln_buf *out);
     unsigned fields; /* bit i: field i has a meaning */
 } COMMANDS[] = {
     {"status", answer_status, 0},
     {"windows", answer_windows, 1 << PIPELINE | 1 << KEY | 1 << MOST | 1 << FROM},
     {"why", answer_why, 1 << PIPELINE | 1 << KEY | 1 << WINDOW},
+    {"reload", answer_reload, 0},
+    {"rollback", answer_rollback, 0},
     {"drain", answer_drain, 0},
 };
 
@@ -181,7 +241,7 @@ static const ln_batch *read_line(ln_reader *r, const char *line, size_t len) {
     return batch->rows == 1 && !batch->malformed[0] ? batch : NULL;
 }
 
-static void obey(ln_server *s, const request *q, ln_buf *out) {
+static uint64_t obey(ln_server *s, const request *q, ln_buf *out) {
     for (size_t i = 0; q->field[COMMAND] && i < sizeof COMMANDS / sizeof *COMMANDS; i++) {
         if (strcmp(q->field[COMMAND], COMMANDS[i].name) != 0) continue;
         for (int f = PIPELINE; f < FIELDS; f++) {
@@ -189,19 +249,21 @@ static void obey(ln_server *s, const request *q, ln_buf *out) {
             if (!q->field[f] || COMMANDS[i].fields >> f & 1) continue;
             snprintf(what, sizeof what, "%s: the command %s has no such field", NAMES[f], COMMANDS[i].name);
             refuse(out, what);
-            return;
+            return 0;
         }
-        COMMANDS[i].answer(s, q, out);
-        return;
+        return COMMANDS[i].answer(s, q, out);
     }
-    refuse(out, "command: write one of status, windows, why and drain");
+    refuse(out, "command: write one of status, windows, why, reload, rollback and drain");
+    return 0;
 }
 
-void ln_answer(ln_server *s, ln_reader *requests, const char *line, size_t len, ln_buf *out) {
+uint64_t ln_answer(ln_server *s, ln_reader *requests, const char *line, size_t len, ln_buf *out) {
     const ln_batch *batch = read_line(requests, line, len);
     request q = {0};
+    uint64_t awaited = 0;
     if (!batch) refuse(out, "a request is one JSON object, such as {\"command\":\"status\"}");
-    else if (!read_fields(&q, batch, out)) obey(s, &q, out);
+    else if (!read_fields(&q, batch, out)) awaited = obey(s, &q, out);
     while (!ln_reader_next(requests, &batch) && batch->rows) {}
     if (out->failed) refuse(out, "memory is short");
+    return awaited;
 }

@@ -14,7 +14,7 @@
 
 enum { CONNECTIONS_MAX = 16, REQUEST_US = 10000000 };
 
-static const double SWEEP_S = 1;
+static const double SWEEP_S = 1, AWAIT_S = 0.02;
 static const int64_t SILENCE_US = 3600 * INT64_C(1000000);
 
 typedef struct asker asker;
@@ -23,7 +23,7 @@ struct ln_control {
     ln_server *server;
     int fd;
     ev_io acceptable;
-    ev_timer sweep;
+    ev_timer sweep, await; /* the latter while an answer is awaited */
     asker *askers;
     uint32_t count;
     ln_mem mem;
@@ -41,7 +41,8 @@ struct asker {
     char in[LN_REQUEST_BYTES];
     size_t in_len;
     ln_buf out;
-    size_t sent; /* of `out` */
+    size_t sent;      /* of `out` */
+    uint64_t awaited; /* the answer is: see answer.h */
 };
 
 static void leave(asker *a) {
@@ -77,8 +78,10 @@ static void watch(asker *a, int events) {
 }
 
 static void answer(asker *a, const char *line, size_t len) {
-    ln_answer(a->of->server, a->of->requests, line, len, &a->out);
-    ln_buf_byte(&a->out, '\n');
+    ln_control *c = a->of;
+    a->awaited = ln_answer(c->server, c->requests, line, len, &a->out);
+    if (!a->awaited) ln_buf_byte(&a->out, '\n');
+    else if (!ev_is_active(&c->await)) ev_timer_again(c->server->loop, &c->await);
 }
 
 /* Answers the first whole line; 0 where there is none. */
@@ -131,6 +134,10 @@ static void on_ready(struct ev_loop *loop, ev_io *watcher, int events) {
     int sent = 1;
     if (!a->out.len && events & EV_READ && !a->ended && a->in_len < sizeof a->in && receive(a)) sent = -1;
     if (sent == 1 && !a->out.len) (void)answer_line(a);
+    if (sent == 1 && a->awaited) {
+        ev_io_stop(loop, &a->ready);
+        return;
+    }
     if (sent == 1) sent = send_on(a);
     if (sent < 0 || (sent && a->ended && !memchr(a->in, '\n', a->in_len))) {
         leave(a);
@@ -142,12 +149,29 @@ static void on_ready(struct ev_loop *loop, ev_io *watcher, int events) {
 
 /* ---- all of them ------------------------------------------------------------------------------------------------ */
 
+static void on_await(struct ev_loop *loop, ev_timer *watcher, int events) {
+    ln_control *c = watcher->data;
+    int left = 0;
+    (void)events;
+    for (asker *a = c->askers; a; a = a->next) {
+        if (a->gone || !a->awaited) continue;
+        a->awaited = ln_answer_awaited(c->server, a->awaited, &a->out);
+        left += a->awaited != 0;
+        if (a->awaited) continue;
+        ln_buf_byte(&a->out, '\n');
+        a->heard_us = ln_clock_steady_us();
+        ev_io_set(&a->ready, a->fd, EV_WRITE);
+        ev_io_start(loop, &a->ready);
+    }
+    if (!left) ev_timer_stop(loop, watcher);
+}
+
 static void on_sweep(struct ev_loop *loop, ev_timer *watcher, int events) {
     ln_control *c = watcher->data;
     int64_t now_us = ln_clock_steady_us();
     (void)loop, (void)events;
     for (asker *a = c->askers; a; a = a->next) {
-        int64_t most_us = a->in_len || a->out.len ? REQUEST_US : SILENCE_US;
+        int64_t most_us = !a->awaited && (a->in_len || a->out.len) ? REQUEST_US : SILENCE_US;
         if (now_us - a->heard_us >= most_us) leave(a);
     }
     forget_gone(c);
@@ -204,7 +228,8 @@ ln_control *ln_control_open(ln_server *s, const char *address, ln_problem *probl
     snprintf(c->path, sizeof c->path, "%s", path);
     ev_io_init(&c->acceptable, on_acceptable, c->fd, EV_READ);
     ev_timer_init(&c->sweep, on_sweep, SWEEP_S, SWEEP_S);
-    c->acceptable.data = c->sweep.data = c;
+    ev_timer_init(&c->await, on_await, AWAIT_S, AWAIT_S);
+    c->acceptable.data = c->sweep.data = c->await.data = c;
     ev_io_start(s->loop, &c->acceptable);
     return c;
 }
@@ -215,6 +240,7 @@ void ln_control_close(ln_control *c) {
     if (c->fd >= 0 && *c->path) {
         ev_io_stop(c->server->loop, &c->acceptable);
         ev_timer_stop(c->server->loop, &c->sweep);
+        ev_timer_stop(c->server->loop, &c->await);
         unlink(c->path);
     }
     while (c->askers) {

@@ -16,6 +16,7 @@ typedef struct ln_server_options {
     const char *rejects; /* likewise; NULL: none wanted */
     const char *trace;   /* likewise */
     const char *control; /* unix:PATH; NULL: no control socket */
+    const char *http;    /* HOST:PORT; NULL: no metrics */
     int own_clock;       /* processing time is the wall clock: it moves without records too */
     int progress;        /* enum ln_choice */
     int insecure;        /* sockets may be bound past this machine */

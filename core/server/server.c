@@ -28,6 +28,7 @@ void ln_server_delete(ln_server *s) {
     if (!s) return;
     if (s->loop) {
         ln_control_close(s->control);
+        ln_http_close(s->http);
         ln_connections_delete(s);
         ln_listeners_delete(s);
         if (s->files) ev_io_stop(s->loop, &s->files->readable);
@@ -84,7 +85,9 @@ int ln_server_open_sources(ln_server *s, ln_problem *problem) {
     }
     if (files && ln_files_open(s, s->streams)) return ln_problem_set(problem, "memory is short");
     if (o->control) s->control = ln_control_open(s, o->control, problem);
-    return o->control && !s->control ? -1 : 0;
+    if (o->control && !s->control) return -1;
+    if (o->http) s->http = ln_http_open(s, o->http, problem);
+    return o->http && !s->http ? -1 : 0;
 }
 
 int ln_server_open_sinks(ln_server *s, ln_problem *problem) {

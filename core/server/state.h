@@ -7,6 +7,8 @@
 #include "server/clock.h"
 #include "server/codec.h"
 #include "server/control.h"
+#include "server/histogram.h"
+#include "server/http.h"
 #include "server/progress.h"
 #include "server/reload.h"
 #include "server/secrets.h"
@@ -41,6 +43,7 @@ struct ln_server {
     ln_log *log;
     const ln_server_options *options;
     ln_counters counters;
+    ln_histogram batches; /* how long the host has worked on input at a stretch */
     ln_clock clock;
     int64_t set_told_us; /* of clock.set_us, what the host has been told */
 
@@ -74,6 +77,7 @@ struct ln_server {
     ln_secrets secrets;  /* of forward:// sources */
     ln_receive *receive; /* NULL: no source is forward:// */
     ln_control *control; /* NULL: nobody is to steer */
+    ln_http *http;       /* NULL: nobody is to watch by HTTP */
 
     int64_t deaf_since_us; /* the steady clock when streams were last read; 0: they are */
     int64_t deaf_us;       /* how long they were not, in all */

@@ -189,7 +189,9 @@ static void job_done(ln_server *s, int job) {
 }
 
 static void work(ln_server *s) {
+    int64_t begun_us = ln_clock_steady_us();
     int job = s->job, code = call_host(s);
+    if (job == LN_JOB_PUMP) ln_histogram_add(&s->batches, ln_clock_steady_us() - begun_us);
     tell_notices(s);
     s->cut = code == LUNETTE_DRAIN;
     if (s->cut) return;

@@ -109,6 +109,16 @@ static int judge(ln_engine *e) {
     return 0;
 }
 
+static void count_late(ln_engine *e) {
+    int64_t by_us = ln_time_sub(e->now_us, e->rows.time_us[e->row]), bound_us = e->plan.unit == LN_UNIT_TICK ? 1 : 1000;
+    ln_lateness *l = &e->lateness;
+    int last = sizeof l->records / sizeof *l->records - 1, i = 0;
+    for (; i < last && by_us > bound_us; i++) bound_us *= 10;
+    l->records[i]++;
+    l->sum_us += (uint64_t)by_us;
+    if (l->sum_us < (uint64_t)by_us) l->sum_us = UINT64_MAX;
+}
+
 int ln_engine_settle(ln_engine *e, int refused) {
     switch (refused) {
     case LN_TAKEN:
@@ -117,7 +127,7 @@ int ln_engine_settle(ln_engine *e, int refused) {
         e->stats.refusals_late += e->join.late;
         if (e->tracing) ln_trace_record(e, LN_FATE_TAKEN, 0, NULL, 0);
         return 0;
-    case LN_REFUSED_LATE: return reject(e, LN_REASON_LATE);
+    case LN_REFUSED_LATE: count_late(e); return reject(e, LN_REASON_LATE);
     case LN_REFUSED_LIMIT: return reject(e, LN_REASON_LIMIT);
     case LN_REFUSED_ALL: return reject(e, LN_REASON_NO_WINDOW);
     default: return -1;

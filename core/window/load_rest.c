@@ -34,6 +34,7 @@ static int load_watermark(ln_watermark *w, ln_saved *s) {
 
 static void load_stats(ln_engine *e, ln_saved *s) {
     ln_stats *t = &e->stats;
+    ln_lateness *l = &e->lateness;
     t->read = ln_saved_uint(s);
     t->aggregated = ln_saved_uint(s);
     t->filtered = ln_saved_uint(s);
@@ -42,6 +43,8 @@ static void load_stats(ln_engine *e, ln_saved *s) {
     t->withdrawals = ln_saved_uint(s);
     t->refusals_late = ln_saved_uint(s);
     e->tally.skipped = ln_saved_uint(s);
+    for (size_t i = 0; i < sizeof l->records / sizeof *l->records; i++) l->records[i] = ln_saved_uint(s);
+    l->sum_us = ln_saved_uint(s);
     t->distinct_over = ln_saved_uint(s);
     t->distinct_refused = ln_saved_uint(s);
     t->windows_opened = ln_saved_uint(s);

@@ -64,21 +64,33 @@ const uint8_t *ln_engine_key_next(const ln_engine *e, uint32_t *at, size_t *len)
 
 /* ---- sources ---------------------------------------------------------------------------------------------------- */
 
+static int stands_before(const ln_open_source *a, const ln_open_source *b) {
+    return a->idle != b->idle ? a->idle < b->idle : a->promise_us < b->promise_us;
+}
+
 uint64_t ln_engine_sources(const ln_engine *e, ln_open_source *out, uint64_t most) {
     const ln_watermark *w = &e->watermark;
     const ln_source *holder = ln_watermark_holder(w);
     uint64_t count = 0;
-    for (size_t i = 0; i < w->slots && count < most; i++) {
+    for (size_t i = 0; i < w->slots && most; i++) {
         const ln_source *s = w->table[i];
+        ln_open_source one;
+        uint64_t at;
         if (!s) continue;
-        out[count++] = (ln_open_source){.name = s->name,
-                                        .len = s->len,
-                                        .idle = !s->active,
-                                        .holds = s == holder,
-                                        .promise_us = s->promise_us,
-                                        .heard_us = s->heard_us};
+        one = (ln_open_source){.name = s->name,
+                               .len = s->len,
+                               .idle = !s->active,
+                               .holds = s == holder,
+                               .promise_us = s->promise_us,
+                               .heard_us = s->heard_us};
+        if (count == most && !stands_before(&one, &out[most - 1])) continue;
+        if (count < most) count++;
+        for (at = count - 1; at && stands_before(&one, &out[at - 1]); at--) out[at] = out[at - 1];
+        out[at] = one;
     }
     return w->count;
 }
+
+const ln_lateness *ln_engine_lateness(const ln_engine *e) { return &e->lateness; }
 
 int64_t ln_engine_clock_us(const ln_engine *e) { return e->clock_us; }

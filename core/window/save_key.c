@@ -175,6 +175,7 @@ static void save_watermark(const ln_watermark *w, ln_buf *out) {
 
 static void save_stats(const ln_engine *e, ln_buf *out) {
     const ln_stats *s = &e->stats;
+    const ln_lateness *l = &e->lateness;
     ln_save_uint(out, s->read);
     ln_save_uint(out, s->aggregated);
     ln_save_uint(out, s->filtered);
@@ -183,6 +184,8 @@ static void save_stats(const ln_engine *e, ln_buf *out) {
     ln_save_uint(out, s->withdrawals);
     ln_save_uint(out, s->refusals_late);
     ln_save_uint(out, e->tally.skipped);
+    for (size_t i = 0; i < sizeof l->records / sizeof *l->records; i++) ln_save_uint(out, l->records[i]);
+    ln_save_uint(out, l->sum_us);
     ln_save_uint(out, s->distinct_over);
     ln_save_uint(out, s->distinct_refused);
     ln_save_uint(out, s->windows_opened);

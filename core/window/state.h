@@ -186,6 +186,7 @@ struct ln_engine {
     uint32_t work;     /* rows, windows and keys worked on in this step, beside those of the batch */
     uint64_t sent;     /* panes to the output */
     ln_stats stats;
+    ln_lateness lateness;
     ln_tracing *tracing; /* NULL: nobody is told */
     ln_saving *saving;   /* NULL: nobody saves */
     ln_loading *loading; /* NULL: nothing is being loaded */

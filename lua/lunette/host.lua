@@ -104,14 +104,15 @@ local LOOKS = {
     return value.json(open)
   end,
   why = function(look, args) return look.why(app, args) end,
+  metrics = function() return require("lunette.metrics").text(app) end,
 }
 
---- Looks into what runs: "windows" gives JSON, "why" words.
+--- Looks into what runs: "windows" gives JSON, "why" words, "metrics" the text format of Prometheus.
 -- @return a text; or nil and what is wrong with what was asked
 function M.look(what, args)
   local o = {}
   for _, arg in ipairs(args) do o[arg[1]] = arg[2] end
-  if not LOOKS[what] then return nil, what .. ": there is windows and why" end
+  if not LOOKS[what] then return nil, what .. ": there is windows, why and metrics" end
   return LOOKS[what](require "lunette.look", o)
 end
 

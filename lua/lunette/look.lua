@@ -34,16 +34,16 @@ local function source_name(s, streams)
   return (value.read(s.name, s.name + s.len))
 end
 
-local function sources_of(part)
-  local list, out = ffi.new("ln_open_source[?]", SOURCES_MOST), {}
-  local known = tonumber(lib.ln_engine_sources(part.engine, list, SOURCES_MOST))
+local function sources_of(part, most)
+  most = most or SOURCES_MOST
+  local list, out = ffi.new("ln_open_source[?]", most), {}
+  local known = tonumber(lib.ln_engine_sources(part.engine, list, most))
   local p = part.pipeline
-  for i = 0, math.min(known, SOURCES_MOST) - 1 do
+  for i = 0, math.min(known, most) - 1 do
     local s = list[i]
     out[i + 1] = { source = source_name(s, not p.watermark.source), promise = time(s.promise_us, part.unit),
       heard = time(s.heard_us, part.unit), idle = s.idle ~= 0, holds = s.holds ~= 0 }
   end
-  table.sort(out, function(a, b) return a.promise < b.promise end)
   return out, known
 end
 
@@ -163,6 +163,19 @@ local function silence_of(story)
       if s.name == name and s.heard > -huge and story.clock > s.heard then return story.clock - s.heard end
     end
   end
+end
+
+--- How far a pipeline has come, for metrics: its sources are the `most` that are furthest behind, by name.
+---@return table
+function M.progress(app, i, most)
+  local part = app.parts[i]
+  local sources, known = sources_of(part, most)
+  for _, s in ipairs(sources) do
+    s.name = type(s.source) == "string" and s.source or s.source == nil and "input" or stories.text_of(s.source)
+    s.promise = shown(s.promise)
+  end
+  return { name = part.name, unit = part.unit, watermark = shown(time(app:stats_of(i).watermark_us, part.unit)),
+    clock = shown(time(lib.ln_engine_clock_us(part.engine), part.unit)), sources = sources, sources_known = known }
 end
 
 local function look_into(app, i, options, most)

@@ -98,9 +98,10 @@ local function windows_of(p)
     end
   end
   out[#out + 1] = ""
+  local report = reports.new({ unit = p.unit })
   local rows = { { "key", "window", "panes", "new", "waits" } }
   for _, w in ipairs(p.windows) do
-    rows[#rows + 1] = { stories.text_of(w.key), reports.bounds(w.start or -math.huge, w["end"] or math.huge),
+    rows[#rows + 1] = { stories.text_of(w.key), report:bounds(w.start or -math.huge, w["end"] or math.huge),
       whole(w.panes), w.records_new and whole(w.records_new) or "-", w.waits or "" }
   end
   if #rows > 1 then append(out, columns(rows, 5)) end
@@ -123,6 +124,8 @@ local COMMANDS = {
   status = status,
   windows = windows,
   why = function(answer) return { (answer.text:gsub("\n$", "")) } end,
+  reload = function() return { "the script was reloaded" } end,
+  rollback = function() return { "the script before runs again" } end,
   drain = function() return { "draining" } end,
 }
 
