@@ -1,5 +1,36 @@
-/* The public C interface: what lunette_ffi.h and lunette_streams_ffi.h declare, exported from liblunette-core, and, in
- * a section of its own, the Lua state for C hosts, exported from liblunette. */
+/* Lunette inside of a program in C or C++: `#include <lunette.h>`, `pkg-config --cflags --libs lunette`.
+ *
+ * A lunette is an engine with a Lua state of its own that runs the pipelines of one script. The host pushes records,
+ * steps it on its own loop, clock and memory, and takes panes:
+ *
+ *     lunette_config config = LUNETTE_CONFIG_INIT;
+ *     lunette *l = lunette_new(&config);
+ *     if (!l || lunette_open(l, "kills.lua", NULL)) ...        lunette_problem, lunette_error
+ *     lunette_push(l, bytes, len);                             whenever there is something
+ *     lunette_step(l, now_us, &budget);                        in each turn of the loop
+ *     while ((pane = lunette_pane_next(l))) ...                or lunette_peek and lunette_consume
+ *     lunette_delete(l);
+ *
+ * What the library never does: keep a global, start a thread, take a signal, write to a descriptor, read a clock, set a
+ * locale, or end the process. (Opening reads the script, its modules, and /dev/urandom unless config.seed is given.)
+ *
+ * Threads: one lunette is used by one thread at a time, whichever; two of them share nothing.
+ *
+ * Ownership: arguments are borrowed for the call; what lunette_new returns is yours until lunette_delete. Everything
+ * else is a view, good until the next call on the same lunette; where it is good for longer, that is said.
+ *
+ * Times are microseconds, int64_t, within 2^53 of 0. `now_us` is the processing clock, since 1970-01-01 UTC where
+ * scripts compare it with times of records; it should not go back. Where a script counts time in ticks, watermark and
+ * bounds are ticks.
+ *
+ * Failure: a call that returns a code has done all that it should (LUNETTE_OK), or says what is to be done. What a call
+ * refuses (LUNETTE_FULL, LUNETTE_REFUSED) changes nothing. After LUNETTE_FAILED the lunette is closed: every later call
+ * says so, and only lunette_delete is left. lunette_error has the reason of the latest. No error of Lua or of C++
+ * leaves the library as a jump.
+ *
+ * Of the headers named *_ffi.h, which are included, hosts use enum ln_format, enum ln_stream, ln_value with enum
+ * ln_type, ln_value_read, ln_stats, ln_reason_name and ln_allocator; the rest is for Lua. Structs that begin with
+ * `size` may grow; so may lunette_pane, which only the library makes. Everything here is since 0.1. */
 #ifndef LUNETTE_H
 #define LUNETTE_H
 
@@ -11,32 +42,57 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 #include "lunette_ffi.h"
+#include "lunette_host_ffi.h"
 #include "lunette_look_ffi.h"
 #include "lunette_state_ffi.h"
 #include "lunette_streams_ffi.h"
 #include "lunette_tools_ffi.h"
 #include "lunette_trace_ffi.h"
 
-/* ---- a Lua state for C hosts: liblunette ------------------------------------------------------------------------
- *
- * A host of its own Lua state runs one pipeline script: open it, fill the reader, pump, take what the output holds, and
- * at the end finish. The host owns the loop, the clock and all reading and writing; the library prints nothing but what
- * a script prints (to stderr), starts no thread, handles no signal, keeps no global state and never ends the process.
- *
- * Ownership is that of lunette_ffi.h: arguments are borrowed for the call; a lunette is yours until lunette_delete;
- * every text and object it hands out is a view. Texts live until the next call on the same lunette, the reader and the
- * output until it is deleted. One lunette is used by one thread at a time; two of them share nothing. Clocks are
- * microseconds since 1970-01-01 UTC, below 2^53, and should not go back. All of this is since 0.1. */
-
 typedef struct lunette lunette;
 
 enum lunette_code {
-    LUNETTE_OK = 0,  /* done; of a pump: the reader needs more bytes */
-    LUNETTE_DRAIN,   /* take the output and clear it, then call again */
-    LUNETTE_BROKEN,  /* the input can't be read on: ln_reader_error tells where; everything before has been processed */
-    LUNETTE_FAILED,  /* lunette_error tells why; a lunette that failed in pump or finish is only good for deleting */
-    LUNETTE_PROBLEMS /* the script is not right: lunette_problem lists what is wrong */
+    LUNETTE_OK = 0,   /* done; of a step: all that was pushed has been worked off */
+    LUNETTE_DRAIN,    /* panes wait that must be taken first: take them, then call again */
+    LUNETTE_BROKEN,   /* the bytes pushed can't be read on: lunette_error tells where. Up to the end of what had been
+                         pushed they are one malformed record; what is pushed next is a new stream. Call again */
+    LUNETTE_FAILED,   /* the lunette is closed: lunette_error tells why. Of lunette_check and lunette_open: it is not,
+                         but nothing was opened */
+    LUNETTE_PROBLEMS, /* the script is not right: lunette_problem lists what is wrong */
+    LUNETTE_MORE,     /* the budget is spent: call again, in the next turn of the loop */
+    LUNETTE_FULL,     /* nothing was taken, since config.input_bytes_max would be passed: step, then push again */
+    LUNETTE_REFUSED   /* nothing was done: lunette_error tells what is wrong with the call */
 };
+
+/* ---- making one -------------------------------------------------------------------------------------------------- */
+
+enum lunette_log_level { LUNETTE_LOG_PRINT = 0, LUNETTE_LOG_WARNING };
+
+/* What the host brings, for the life of a lunette. Always begin with LUNETTE_CONFIG_INIT, which is all defaults. */
+typedef struct lunette_config {
+    size_t size; /* sizeof(lunette_config) as the host knows it */
+    /* All memory comes from here, but for what LuaJIT maps for compiled code (512 KiB at most), what simdjson holds
+     * while lines of JSON are read (in all some 15 times the longest line), and what the C library takes to load a
+     * library or read a file. Without a function: realloc and free. Called on the thread that uses the lunette. */
+    ln_allocator allocator;
+    /* A clock that never goes back, in microseconds from anywhere, cheap to read: what budgets are measured by. NULL:
+     * no budget in microseconds can be given. */
+    int64_t (*clock_us)(void *ctx);
+    void *clock_ctx;
+    /* Is told what scripts print, and of each error of a script once, from inside of lunette_check, open and step; from
+     * there no function of the lunette may be called (LUNETTE_REFUSED). The text is borrowed. NULL: what is printed
+     * goes to stderr, errors wait for lunette_notice. */
+    void (*log)(void *ctx, int level, const char *text);
+    void *log_ctx;
+    uint64_t lua_bytes_max;    /* of the Lua state: scripts, texts, folds in Lua. Past it a script's function fails as
+                                  with any error, or the lunette is closed. Default 256 MiB */
+    uint64_t input_bytes_max;  /* pushed and not yet read; default 1 MiB */
+    uint64_t output_bytes_max; /* panes and rejects, as msgpack, past which a step ends; default 1 MiB */
+    uint64_t seed;             /* for hashes, which nobody who sends keys should know; 0: from the system */
+} lunette_config;
+
+#define LUNETTE_CONFIG_INIT \
+    { sizeof(lunette_config), {NULL, NULL}, NULL, NULL, NULL, NULL, 0, 0, 0, 0 }
 
 /* A value for ln.param(name) of the script. */
 typedef struct lunette_param {
@@ -44,26 +100,27 @@ typedef struct lunette_param {
     const char *value;
 } lunette_param;
 
-/* The text of a file. */
+/* The text of a file, or what stands for one. */
 typedef struct lunette_text {
     const char *path;
     const char *text;
     size_t len; /* bytes */
 } lunette_text;
 
-/* Fields that are 0 stand for the defaults: `lunette_options o = {.size = sizeof o};` */
+/* How a script is run. Always begin with LUNETTE_OPTIONS_INIT, which is all defaults. */
 typedef struct lunette_options {
-    size_t size;             /* sizeof(lunette_options), so that later versions can tell which fields there are */
+    size_t size;             /* sizeof(lunette_options) as the host knows it */
     int in_format;           /* enum ln_format; 0: recognised at the first byte */
     int out_format;          /* enum ln_format; 0: that of the input */
-    int rejects;             /* rejected records are encoded for LN_STREAM_REJECTS */
+    int rejects;             /* rejected records are encoded for LN_STREAM_REJECTS, to be taken as panes are */
     int traceback;           /* errors of Lunette's own Lua code come with a traceback */
     const char *clock_field; /* the field of each record that is the processing clock; NULL: now_us is */
     const lunette_param *params;
     size_t params_count;
-    int streams; /* 1: records come in several streams, opened by lunette_stream_open; -1: they do not; 0: they do where
-                    the script names a source that is a socket. Each stream is then a source of the watermark, unless
-                    the script names a field, and idle after 30 s of silence, unless the script says when */
+    int streams; /* 1: records come in several streams, opened by lunette_stream_open of lunette_program.h; -1: they do
+                    not; 0: they do where the script names a source that is a socket. Each stream is then a source of
+                    the watermark, unless the script names a field, and idle after 30 s of silence, unless the script
+                    says when */
     uint64_t trace_bytes; /* what happens to records, windows and watermark is told in LN_STREAM_TRACE, up to so many
                              bytes; 0: it is not */
     const char *const *trace_keys; /* of records and windows those of these keys, texts or values as JSON */
@@ -72,49 +129,79 @@ typedef struct lunette_options {
     size_t texts_count;
 } lunette_options;
 
-/* How far a run has come. */
-typedef struct lunette_progress {
-    const char *watermark; /* as a text; "" before there is one */
-    uint64_t records;      /* read */
-    uint64_t windows;      /* open */
-    uint64_t late;         /* records rejected as late */
-} lunette_progress;
+#define LUNETTE_OPTIONS_INIT \
+    { sizeof(lunette_options), 0, 0, 0, 0, NULL, NULL, 0, -1, 0, NULL, 0, NULL, 0 }
 
-/* NULL where memory is short. */
-lunette *lunette_new(void);
+/* `config` may be NULL: all defaults, but for the Lua state, which has no limit. NULL where memory is short, or where
+ * the config sets a field that this version does not have. */
+lunette *lunette_new(const lunette_config *config);
+/* Gives everything back, at any time: also in the middle of a step that is to be gone on with, or of panes. */
 void lunette_delete(lunette *l);
 
-/* Loads a script and checks its pipelines without running them: LUNETTE_OK, LUNETTE_PROBLEMS or LUNETTE_FAILED.
- * `options` may be NULL; of its fields params and traceback count. */
+/* Checks the script in that file (or in the text that options.texts has for that path, and likewise for its modules)
+ * without running its pipelines: LUNETTE_OK, LUNETTE_PROBLEMS or LUNETTE_FAILED. `options` may be NULL:
+ * LUNETTE_OPTIONS_INIT; of its fields params and traceback count. */
 int lunette_check(lunette *l, const char *script, const lunette_options *options);
 /* The same, and makes ready to run them, once for each lunette. */
 int lunette_open(lunette *l, const char *script, const lunette_options *options);
-/* Problem number i of the last check or open, as `file:line: field: what is wrong: how to mend it`; NULL after the
- * last. */
+/* Problem number i (from 0) of the last check or open, as `file:line: field: what is wrong: how to mend it`; NULL after
+ * the last. */
 const char *lunette_problem(lunette *l, size_t i);
 
-/* Runs a tool of the library that works on files, and prints what it has to say: "explain" tells a script, or with
- * "plot" reads a trace, "test" runs specs. Each argument is an option of the program's command of that name,
- * or a "word" of it. LUNETTE_OK with the exit status that the program would have, or LUNETTE_FAILED. */
-int lunette_tool(lunette *l, const char *tool, const lunette_param *args, size_t count, int traceback, int *status);
-/* What the last tool left to be shown: "top" makes lines of two answers of a control socket. NULL where it left
- * none. */
-const char *lunette_tool_text(lunette *l);
+/* ---- what goes in ------------------------------------------------------------------------------------------------
+ *
+ * Everything is copied, nothing blocks, and nothing is worked on before the next step. What comes by the three ways is
+ * taken in the order of the calls. */
 
-/* Looks into what runs, between two calls: "windows" gives the open windows, sources and watermark of each pipeline as
- * a line of JSON, "why" says in words why a window has shown nothing yet, "metrics" gives the account of all pipelines
- * in the text format of Prometheus. Arguments: pipeline, key, and for why window,
- * for windows most. A view, NULL on failure, with lunette_error. */
-const char *lunette_look(lunette *l, const char *what, const lunette_param *args, size_t count);
+/* The next bytes of a stream of records, msgpack or JSON lines, split anywhere: LUNETTE_OK, LUNETTE_FULL, or
+ * LUNETTE_REFUSED where it is more than config.input_bytes_max at once, memory is short, or the input has ended. */
+int lunette_push(lunette *l, const void *bytes, size_t len);
 
-/* File number i that the last check or open has read, the script first and then modules beside it: 0, or -1 behind the
- * last, or where memory is short. */
-int lunette_file(lunette *l, size_t i, lunette_text *out);
+/* One record, built field by field: begin, set fields, end. Nothing needs to be checked before the end, which takes the
+ * whole record or nothing: LUNETTE_OK, LUNETTE_FULL, or LUNETTE_REFUSED, also where the record is larger than the
+ * script's limits, or the calls made no record. A begin forgets a record that was not ended; between begin and end
+ * nothing may be pushed. In an array the name is NULL. */
+void lunette_record_begin(lunette *l);
+void lunette_record_null(lunette *l, const char *name);
+void lunette_record_bool(lunette *l, const char *name, int b);
+void lunette_record_int(lunette *l, const char *name, int64_t i);
+void lunette_record_uint(lunette *l, const char *name, uint64_t u);
+void lunette_record_double(lunette *l, const char *name, double d);
+void lunette_record_text(lunette *l, const char *name, const char *text, size_t len);
+void lunette_record_bytes(lunette *l, const char *name, const void *bytes, size_t len);
+/* Opens a map or an array, which takes the values up to the matching close. */
+void lunette_record_map(lunette *l, const char *name);
+void lunette_record_array(lunette *l, const char *name);
+void lunette_record_close(lunette *l);
+int lunette_record_end(lunette *l);
 
-/* Where the script says that its panes go: an address, NULL where it says nothing; and where its records come from: the
- * i-th address, NULL after the last. All can be parsed by lunette_address_parse. */
-const char *lunette_sink_named(lunette *l);
-const char *lunette_source_named(lunette *l, size_t i);
+/* The host promises that nothing older than that time follows, whatever the script says of delays: the watermark of
+ * each pipeline rises to it behind all that has been pushed so far. LUNETTE_OK; LUNETTE_FULL; LUNETTE_REFUSED for a
+ * time out of range. Where time is the clock's (time = "processing") it does nothing. */
+int lunette_advance(lunette *l, int64_t watermark_us);
+/* The input ends behind all that has been pushed so far: then every window is completed. LUNETTE_OK, or
+ * LUNETTE_REFUSED. */
+int lunette_end(lunette *l);
+/* Bytes that wait to be read. */
+size_t lunette_waiting(const lunette *l);
+
+/* ---- work -------------------------------------------------------------------------------------------------------- */
+
+/* What a step may use up; 0: no bound. Both bounds may be given. */
+typedef struct lunette_budget {
+    int64_t us;       /* by config.clock_us; passed by the time of one small piece of work at most, about a tenth of it.
+                         Not below 50 */
+    uint64_t records; /* exactly */
+} lunette_budget;
+
+/* Works on what has been pushed, moves the clock to `now_us`, and fires what is due, until all is done (LUNETTE_OK),
+ * the budget is spent (LUNETTE_MORE), panes fill config.output_bytes_max (LUNETTE_DRAIN), or LUNETTE_BROKEN,
+ * LUNETTE_REFUSED, LUNETTE_FAILED. It goes on next time where it stopped, also in the middle of a firing; what leaves
+ * does not depend on budgets. `budget` may be NULL: no bound. */
+int lunette_step(lunette *l, int64_t now_us, const lunette_budget *budget);
+/* The now_us at which the next step has something to do even if nothing is pushed: the clock of the last step or before
+ * it where that was not done, INT64_MAX where nothing will. It may be somewhat early, never late. */
+int64_t lunette_due(const lunette *l);
 
 /* ---- reload: another script goes on in the place of the one that runs -------------------------------------------
  *
@@ -141,78 +228,68 @@ int lunette_reload_step(lunette *l, int64_t now_us, int64_t budget_us);
 /* Gives a reload up that is under way; nothing where there is none. */
 void lunette_reload_cancel(lunette *l);
 
-/* Where bytes go in and panes come out; NULL before lunette_open. Fill the reader only after a pump that returned
- * LUNETTE_OK; take and clear each of the output's streams after every call. */
-ln_reader *lunette_reader(lunette *l);
-ln_output *lunette_output(lunette *l);
+/* ---- what comes out ----------------------------------------------------------------------------------------------
+ *
+ * Panes wait until they are taken, whole, either as bytes or one by one. */
 
-/* Works on what the reader holds: LUNETTE_OK, LUNETTE_DRAIN, LUNETTE_BROKEN or LUNETTE_FAILED. With nothing in the
- * reader it moves the clock. */
-int lunette_pump(lunette *l, int64_t now_us);
-/* The input has ended: completes every window. LUNETTE_OK, LUNETTE_DRAIN or LUNETTE_FAILED. */
-int lunette_finish(lunette *l, int64_t now_us);
+/* All that waits in LN_STREAM_PANES, LN_STREAM_REJECTS or LN_STREAM_TRACE, in the output's format; *len is 0, and the
+ * result may be NULL, where nothing does or memory is short. The view is good until the next step or consume. */
+const void *lunette_peek(lunette *l, int stream, size_t *len);
+/* The first `len` bytes of it are done with, where less than all was peeked at or written. */
+void lunette_consume(lunette *l, int stream, size_t len);
 
-/* Opens one more stream of records, such as a connection, beside the first: its number, or 0 on failure, and its
- * reader, which lives until it is closed. Where `messages` is set the reader is restarted for each message (a
- * datagram), and what is broken in one is a malformed record. Only one call is under way at a time: when one has
- * returned LUNETTE_DRAIN, no reader is filled before it has been called again and returned something else. */
-uint64_t lunette_stream_open(lunette *l, int messages, ln_reader **reader);
-/* Works on what that reader holds. As lunette_pump, but the clock moves with records only. */
-int lunette_stream_pump(lunette *l, uint64_t stream, int64_t now_us);
-/* The stream has ended, and has been pumped: it holds back the watermark no longer. LUNETTE_OK, LUNETTE_DRAIN or
- * LUNETTE_FAILED. */
-int lunette_stream_close(lunette *l, uint64_t stream, int64_t now_us);
+typedef struct lunette_field {
+    const char *name; /* not terminated */
+    size_t name_len;
+    ln_value value; /* of arrays and maps (ln.top, ln.collect, ...) the encoded bytes: walk them with ln_value_read */
+} lunette_field;
 
-/* The clock of the later calls is set forward by so much (below 0: it goes on more slowly): delays and silences do not
- * count that time. LUNETTE_OK or LUNETTE_FAILED. */
-int lunette_clock_set(lunette *l, int64_t by_us);
-/* For so long no stream was read: it is no silence of theirs. */
-int lunette_unheard(lunette *l, int64_t by_us);
-/* A run ends that completes nothing more: what lunette_finish would tell of rejects is told by lunette_notice. */
-int lunette_conclude(lunette *l);
+enum lunette_timing { LUNETTE_EARLY = 0, LUNETTE_ON_TIME, LUNETTE_LATE };
 
-/* ---- addresses: where records come from and panes go ------------------------------------------------------------ */
+/* A pane. What `emit` of the script has made of it may lack any of this: a value is then LN_MISSING, a number 0. */
+typedef struct lunette_pane {
+    ln_value pipeline;           /* LN_TEXT where the script has several */
+    ln_value key;                /* with its type; LN_ARRAY for several fields, LN_NULL for none */
+    ln_value start, end;         /* in the pipeline's unit; LN_NULL where the window has no bounds */
+    uint64_t index;              /* 0, 1, 2 ... of the window's panes */
+    int timing;                  /* enum lunette_timing */
+    int final;                   /* no pane of the window follows */
+    int retract;                 /* the pane with this index is withdrawn */
+    int approx, cut;             /* an exact distinct has become an estimate; a collect has left values out */
+    ln_value absorbed;           /* LN_ARRAY of starts whose panes now belong to this window, or LN_MISSING */
+    const lunette_field *values; /* the aggregates, in the order of their names */
+    size_t values_count;
+    ln_value whole; /* the pane as it is encoded; LN_MAP unless `emit` made something else */
+} lunette_pane;
 
-enum lunette_address_kind {
-    LUNETTE_ADDRESS_PATH = 0, /* a file; one with a colon in its name may have to be written ./a:b */
-    LUNETTE_ADDRESS_STANDARD, /* "-" */
-    LUNETTE_ADDRESS_NULL,     /* "null:": reads as empty, swallows what is written */
-    LUNETTE_ADDRESS_UNIX,     /* unix:PATH */
-    LUNETTE_ADDRESS_TCP,      /* tcp://HOST:PORT */
-    LUNETTE_ADDRESS_UDP,      /* udp://HOST:PORT, sources alone */
-    LUNETTE_ADDRESS_FORWARD   /* forward://HOST:PORT, Fluent Forward */
-};
-enum lunette_address_use { LUNETTE_USE_SOURCE = 0, LUNETTE_USE_SINK };
+/* The next pane that waits, which is then taken; NULL where none does, or where panes have been peeked at and not all
+ * consumed. The view is good until the next call of this or of step. */
+const lunette_pane *lunette_pane_next(lunette *l);
+/* The aggregate of that name; LN_MISSING where there is none. */
+ln_value lunette_pane_value(const lunette_pane *pane, const char *name);
 
-typedef struct lunette_address {
-    int kind;           /* enum lunette_address_kind */
-    int use;            /* enum lunette_address_use */
-    int listen;         /* a sink that serves subscribers: ?listen */
-    uint16_t port;      /* 0: any that is free */
-    int gzip;           /* of a forward sink: ?gzip */
-    int unit;           /* likewise ?unit=: of numbers in the field `time`; default milliseconds */
-    const char *scheme; /* "tcp", "udp", "forward", "unix" or "" */
-    char host[256];     /* without brackets; for unix: the path of the socket */
-    char tag[128];      /* likewise ?tag=TAG; "" where it has none */
-    char time[128];     /* likewise ?time=FIELD */
-    char problem[256];  /* what is wrong, and how to mend it; "" where nothing is */
-} lunette_address;
+/* ---- words and numbers ------------------------------------------------------------------------------------------- */
 
-/* Reads an address, without looking anything up: 0, or -1 with a problem. */
-int lunette_address_parse(lunette_address *a, const char *text, int use);
+/* The account of pipeline i (from 0): LUNETTE_OK, or LUNETTE_REFUSED where there is none. `bytes` is sizeof *out. */
+int lunette_counts(lunette *l, size_t i, ln_stats *out, size_t bytes);
 
-/* ---- the account of a run ---------------------------------------------------------------------------------------- */
+typedef struct lunette_usage {
+    size_t size;                        /* to be set to sizeof(lunette_usage) */
+    uint64_t memory_bytes;              /* from the allocator, the Lua state apart */
+    uint64_t lua_bytes;                 /* the Lua state */
+    uint64_t input_bytes, output_bytes; /* of the former what waits to be read and to be taken */
+} lunette_usage;
+/* What is used now; LUNETTE_OK. */
+int lunette_usage_get(lunette *l, lunette_usage *out);
 
-/* The account of the run as one line of JSON, without a newline; NULL on failure. */
+/* The account of the whole as one line of JSON, without a newline; NULL on failure. */
 const char *lunette_stats(lunette *l);
-/* What LuaJIT could not compile so far, for a person to read: lines, without a newline after the last; NULL on
- * failure. */
-const char *lunette_jit_report(lunette *l);
-int lunette_progress_get(lunette *l, lunette_progress *out);
+/* What the open pipelines do, in words: lines, without a newline after the last; NULL on failure. */
+const char *lunette_explain(lunette *l);
 /* The next thing that a person should know of, such as an error in a script's function, as one line; NULL when there is
- * none. */
+ * none, or config.log is told. Each is told once. */
 const char *lunette_notice(lunette *l);
-/* Why the latest of the calls that failed did; never NULL. */
+/* Why the latest call that did not return LUNETTE_OK did not; never NULL. */
 const char *lunette_error(lunette *l);
 
 #pragma GCC visibility pop

@@ -163,7 +163,7 @@ describe("a reload", function()
   it("takes accumulators of folds along where they are plain data, and refuses others by name", function()
     local fold = [[, f = ln.fold { init = function() return { list = {}, %s } end,
       add = function(a, r) a.list[#a.list + 1] = r.v return a end, result = function(a) return a.list end }]]
-    local l = lib.lunette_new()
+    local l = lib.lunette_new(nil)
     assert(lib.lunette_open(l, write("one.lua", script { more = fold:format "x = 1" }), nil) == lib.LUNETTE_OK)
     feed(l, '{"t":1,"k":"a","v":1}\n{"t":2,"k":"a","v":2}\n')
     reload(l, write("two.lua", script { more = fold:format "y = print" }))

@@ -1,6 +1,8 @@
 /* Memory that counts itself. */
 #include "base/mem.h"
 
+#include "lunette.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +17,11 @@ static void *heap_resize(void *ctx, void *p, size_t old_bytes, size_t new_bytes)
 }
 
 void ln_mem_init(ln_mem *m) { *m = (ln_mem){.resize = heap_resize}; }
+
+void ln_mem_init_in(ln_mem *m, const ln_allocator *a) {
+    ln_mem_init(m);
+    if (a && a->resize) *m = (ln_mem){.resize = a->resize, .ctx = a->ctx};
+}
 
 void *ln_mem_resize(ln_mem *m, void *p, size_t old_bytes, size_t new_bytes) {
     void *q = m->resize(m->ctx, p, old_bytes, new_bytes);

@@ -19,6 +19,9 @@ typedef struct ln_mem {
 
 /* The heap of the C library. */
 void ln_mem_init(ln_mem *m);
+struct ln_allocator;
+/* A host's allocator; NULL or one without a function: the heap of the C library. */
+void ln_mem_init_in(ln_mem *m, const struct ln_allocator *a);
 /* NULL on failure; the old block then stays as it was. */
 void *ln_mem_resize(ln_mem *m, void *p, size_t old_bytes, size_t new_bytes);
 static inline void *ln_mem_new(ln_mem *m, size_t bytes) { return ln_mem_resize(m, NULL, 0, bytes); }

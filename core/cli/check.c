@@ -24,7 +24,7 @@ static int check_script(const char *script, const ln_cli_options *options) {
                          .params = options->params,
                          .params_count = options->params_count,
                          .traceback = options->traceback};
-    lunette *host = lunette_new();
+    lunette *host = lunette_new(NULL);
     int rc = LN_EXIT_OK;
     if (!host) {
         ln_cli_say("memory is short");

@@ -47,7 +47,7 @@ static int make_request(const ln_cli_options *o, ln_buf *request) {
 /* For a person; -1 where the tool can't. The tool gives 1 where the server refused. */
 static int show(const ln_cli_options *o, const char *answer) {
     const lunette_param args[] = {{"command", o->words[0]}, {"answer", answer}};
-    lunette *host = lunette_new();
+    lunette *host = lunette_new(NULL);
     int rc = LN_EXIT_OK;
     const char *text = NULL;
     if (!host) {

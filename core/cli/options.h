@@ -2,7 +2,7 @@
 #ifndef LN_CLI_OPTIONS_H
 #define LN_CLI_OPTIONS_H
 
-#include "lunette.h"
+#include "lunette_program.h"
 #include "server/options.h"
 
 enum ln_cli_command {

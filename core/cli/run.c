@@ -251,7 +251,7 @@ static int serve(run *r) {
 
 int ln_cli_run(const ln_cli_options *o) {
     run r = {.o = o,
-             .host = lunette_new(),
+             .host = lunette_new(NULL),
              .log = {.level = o->log_level, .format = o->log_format},
              .options = {.script = o->words[0],
                          .on_change = o->on_change,

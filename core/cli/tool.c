@@ -16,7 +16,7 @@ static const char *const TOOLS[LN_CLI_COMMANDS] = {
 
 int ln_cli_tool(enum ln_cli_command command, const ln_cli_options *o) {
     const char *const tool = TOOLS[command];
-    lunette *host = lunette_new();
+    lunette *host = lunette_new(NULL);
     lunette_param *args = calloc(o->told_count + PAGE_TEXTS, sizeof *args);
     size_t count = o->told_count;
     int rc = LN_EXIT_OK;

@@ -159,7 +159,7 @@ static int show_screen(top *t) {
 
 int ln_cli_top(const ln_cli_options *o) {
     const struct sigaction stop = {.sa_handler = on_signal}; /* without SA_RESTART: waiting ends */
-    top t = {.o = o, .host = lunette_new(), .pipeline = 1};
+    top t = {.o = o, .host = lunette_new(NULL), .pipeline = 1};
     int rc;
     ln_ask_init(&t.asked, o->words[0]);
     t.asked.stopped = &stopped;

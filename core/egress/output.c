@@ -9,7 +9,8 @@
 typedef struct stream {
     ln_buf packed;  /* whole msgpack values, but for one being built */
     ln_buf text;    /* the same as JSON lines */
-    size_t written; /* bytes of `packed` that are in `text` */
+    size_t written; /* bytes of `packed` that are in `text`, or have left otherwise */
+    size_t skipped; /* of those the latter */
 } stream;
 
 struct ln_output {
@@ -58,10 +59,10 @@ static int take_trace(void *ctx, const ln_pane_shape *shape, const ln_trace_even
 
 static size_t waiting(void *ctx) { return ln_output_size(ctx); }
 
-ln_output *ln_output_new(int format) {
+ln_output *ln_output_new_in(const ln_allocator *allocator, int format) {
     ln_mem mem;
     ln_output *o;
-    ln_mem_init(&mem);
+    ln_mem_init_in(&mem, allocator);
     o = ln_mem_zero(&mem, sizeof *o);
     if (!o) return NULL;
     o->mem = mem;
@@ -79,6 +80,8 @@ ln_output *ln_output_new(int format) {
                                .waiting = waiting};
     return o;
 }
+
+ln_output *ln_output_new(int format) { return ln_output_new_in(NULL, format); }
 
 void ln_output_delete(ln_output *o) {
     ln_mem mem;
@@ -106,8 +109,18 @@ const uint8_t *ln_output_take(ln_output *o, int which, size_t *len) {
         s->written = s->packed.len;
         b = &s->text;
     }
+    if (b == &s->packed && s->skipped) {
+        *len = b->len - s->skipped;
+        return b->data + s->skipped;
+    }
     *len = b->len;
     return b->data;
+}
+
+void ln_output_skip(ln_output *o, size_t len) {
+    stream *s = &o->panes;
+    LN_ASSERT(s->written == s->skipped && len <= s->packed.len - s->skipped);
+    s->written = s->skipped += len;
 }
 
 void ln_output_clear(ln_output *o, int which) {
@@ -116,7 +129,7 @@ void ln_output_clear(ln_output *o, int which) {
         o->trace.text.len = 0;
         return;
     }
-    s->packed.len = s->text.len = s->written = 0;
+    s->packed.len = s->text.len = s->written = s->skipped = 0;
     if (which == LN_STREAM_PANES) o->mark = 0;
 }
 

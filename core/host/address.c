@@ -1,5 +1,5 @@
 /* Addresses: text in, parts out. Nothing is looked up or opened here. */
-#include "lunette.h"
+#include "lunette_program.h"
 
 #include <stdio.h>
 #include <string.h>

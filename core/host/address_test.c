@@ -1,6 +1,6 @@
 /* Addresses: every kind, and each way to get one wrong with its remedy. */
 #include "base/test.h"
-#include "lunette.h"
+#include "lunette_program.h"
 
 static void good(const char *text, int use, int kind, const char *host, int port, int listens) {
     lunette_address a;

@@ -3,42 +3,10 @@
 #include "host/host.h"
 
 #include <lauxlib.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
-/* One call of lunette.host, and what came of it. */
-typedef struct request {
-    lunette *l;
-    const char *function;
-    const char *script;
-    const lunette_options *options;
-    int64_t now_us;
-    uint64_t stream;
-    int messages;
-    ln_reader *stream_reader;
-    const lunette_param *args;
-    size_t args_count;
-    int status;
-    int code;
-    lunette_progress progress;
-} request;
-
 static const char NO_SCRIPT[] = "no script is open";
-
-lunette *lunette_new(void) {
-    lunette *l = calloc(1, sizeof *l);
-    if (!l) return NULL;
-    if (ln_state_init(&l->state) == LN_OK) return l;
-    free(l);
-    return NULL;
-}
-
-void lunette_delete(lunette *l) {
-    if (!l) return;
-    ln_host_reload_free(l);
-    ln_state_free(&l->state);
-    free(l);
-}
 
 /* ---- helpers of the bodies: they run inside ln_state_call, and may raise ----------------------------------------- */
 
@@ -88,8 +56,14 @@ void ln_host_push_texts(lua_State *L, const lunette_options *o) {
     }
 }
 
-void ln_host_push_options(lua_State *L, const lunette_options *o) {
-    lua_createtable(L, 0, 7);
+static void push_options(lua_State *L, const ln_request *q) {
+    const lunette_options *o = q->options;
+    uint64_t seed = q->l->config.seed;
+    lua_createtable(L, 0, 8);
+    if (seed) {
+        lua_pushnumber(L, (lua_Number)(seed >> 11));
+        lua_setfield(L, -2, "seed");
+    }
     lua_pushinteger(L, o->streams);
     lua_setfield(L, -2, "streams");
     lua_pushinteger(L, o->in_format);
@@ -126,16 +100,33 @@ void *ln_host_address(lua_State *L, int index) { return (void *)(uintptr_t)luaL_
 
 /* ---- loading --------------------------------------------------------------------------------------------------- */
 
+static int print_to_log(lua_State *L) {
+    const lunette *l = lua_touserdata(L, lua_upvalueindex(1));
+    l->config.log(l->config.log_ctx, LUNETTE_LOG_PRINT, luaL_checkstring(L, 1));
+    return 0;
+}
+
+void ln_host_take_print(lua_State *L, lunette *l) {
+    if (!l->config.log) return;
+    lua_getglobal(L, "package");
+    lua_getfield(L, -1, "loaded");
+    lua_pushlightuserdata(L, l);
+    lua_pushcclosure(L, print_to_log, 1);
+    lua_setfield(L, -2, "lunette.print");
+    lua_pop(L, 2);
+}
+
 static int load_script(lua_State *L) {
-    request *q = lua_touserdata(L, 1);
+    ln_request *q = lua_touserdata(L, 1);
     ln_state *s = &q->l->state;
+    ln_host_take_print(L, q->l);
     int opens = !strcmp(q->function, "open");
     lua_pushnil(L);
     ln_state_keep(s, L, LN_KEPT_PROBLEMS);
     ln_host_push(L, q->function);
     lua_pushstring(L, q->script);
     ln_host_push_params(L, q->options);
-    if (opens) ln_host_push_options(L, q->options);
+    if (opens) push_options(L, q);
     ln_host_push_texts(L, q->options);
     lua_call(L, opens ? 4 : 3, 4);
     if (lua_toboolean(L, 2)) {
@@ -154,54 +145,58 @@ static int load_script(lua_State *L) {
     return 0;
 }
 
-/* The caller's options as far as both sides know them: -1 where it sets a field that this version does not have. */
 int ln_host_read_options(const lunette_options *given, lunette_options *o) {
-    const unsigned char *bytes = (const unsigned char *)given;
-    *o = (lunette_options){.size = sizeof *o};
-    if (!given) return 0;
-    for (size_t i = sizeof *o; i < given->size; i++) {
-        if (bytes[i]) return -1;
-    }
-    memcpy(o, given, given->size < sizeof *o ? given->size : sizeof *o);
-    return 0;
+    *o = (lunette_options)LUNETTE_OPTIONS_INIT;
+    return given ? ln_host_read_sized(given, given->size, o, sizeof *o) : 0;
 }
 
-/* LN_KEPT_ERROR holds the reason, or nothing where memory was short. */
-static int run_request(request *q, lua_CFunction body) {
-    return ln_state_call(&q->l->state, body, q) == LN_OK ? q->code : LUNETTE_FAILED;
-}
-
-static int raise_text(lua_State *L) {
-    lua_pushstring(L, lua_touserdata(L, 1));
-    return lua_error(L);
+int ln_host_say(lunette *l, int code, const char *text) {
+    l->said = text;
+    return code;
 }
 
 int ln_host_refuse(lunette *l, const char *text) {
-    ln_state_call(&l->state, raise_text, (void *)(uintptr_t)text);
-    return LUNETTE_FAILED;
+    if (text != l->reason) snprintf(l->reason, sizeof l->reason, "%s", text);
+    return ln_host_say(l, LUNETTE_FAILED, l->reason);
 }
 
-static int load(lunette *l, const char *function, const char *script, const lunette_options *given) {
+/* LN_KEPT_ERROR holds the reason, or nothing where memory was short. */
+int ln_host_run(ln_request *q, lua_CFunction body) {
+    lunette *l = q->l;
+    int err;
+    if (l->inside)
+        return ln_host_refuse(l, "called from inside of what the lunette tells: do it when its call has returned");
+    l->said = NULL;
+    l->inside = 1;
+    err = ln_state_call(&l->state, body, q);
+    l->inside = 0;
+    return err == LN_OK ? q->code : LUNETTE_FAILED;
+}
+
+static int load(lunette *l, const char *function, const char *script, const lunette_options *options) {
+    ln_request q = {.l = l, .function = function, .script = script, .options = options};
+    l->state.traceback = options->traceback;
+    if (!l->reloading) ln_host_reload_free(l);
+    return ln_host_run(&q, load_script);
+}
+
+int lunette_check(lunette *l, const char *script, const lunette_options *given) {
     lunette_options options;
-    request q = {.l = l, .function = function, .script = script, .options = &options};
     if (ln_host_read_options(given, &options))
         return ln_host_refuse(l, "the options set a field that this version does not have");
-    l->state.traceback = options.traceback;
-    if (!l->reloading) ln_host_reload_free(l);
-    return run_request(&q, load_script);
+    return load(l, "check", script, &options);
 }
 
-int lunette_check(lunette *l, const char *script, const lunette_options *options) {
-    return load(l, "check", script, options);
-}
-
-int lunette_open(lunette *l, const char *script, const lunette_options *options) {
+int lunette_open(lunette *l, const char *script, const lunette_options *given) {
+    lunette_options options;
+    if (ln_host_read_options(given, &options))
+        return ln_host_refuse(l, "the options set a field that this version does not have");
     if (l->reader) return ln_host_refuse(l, "a script is open already: make a new lunette for the next");
-    return load(l, "open", script, options);
+    return load(l, "open", script, &options);
 }
 
 /* A list of arguments: { name, value } each, in order. */
-static void push_args(lua_State *L, const request *q) {
+static void push_args(lua_State *L, const ln_request *q) {
     lua_createtable(L, (int)q->args_count, 0);
     for (size_t i = 0; i < q->args_count; i++) {
         lua_createtable(L, 2, 0);
@@ -214,7 +209,7 @@ static void push_args(lua_State *L, const request *q) {
 }
 
 static int run_tool(lua_State *L) {
-    request *q = lua_touserdata(L, 1);
+    ln_request *q = lua_touserdata(L, 1);
     ln_host_push(L, "tool");
     lua_pushstring(L, q->function);
     push_args(L, q);
@@ -225,10 +220,10 @@ static int run_tool(lua_State *L) {
 }
 
 int lunette_tool(lunette *l, const char *tool, const lunette_param *args, size_t count, int traceback, int *status) {
-    request q = {.l = l, .function = tool, .args = args, .args_count = count};
+    ln_request q = {.l = l, .function = tool, .args = args, .args_count = count};
     int code;
     l->state.traceback = traceback;
-    code = run_request(&q, run_tool);
+    code = ln_host_run(&q, run_tool);
     *status = q.status;
     return code;
 }
@@ -241,7 +236,7 @@ const char *lunette_problem(lunette *l, size_t i) {
 }
 
 static int read_file(lua_State *L) {
-    request *q = lua_touserdata(L, 1);
+    ln_request *q = lua_touserdata(L, 1);
     ln_host_push(L, "file");
     lua_pushnumber(L, (lua_Number)q->stream);
     lua_call(L, 1, 2);
@@ -251,9 +246,9 @@ static int read_file(lua_State *L) {
 }
 
 int lunette_file(lunette *l, size_t i, lunette_text *out) {
-    request q = {.l = l, .stream = i + 1};
+    ln_request q = {.l = l, .stream = i + 1};
     *out = (lunette_text){0};
-    if (run_request(&q, read_file) != LUNETTE_OK) return -1;
+    if (ln_host_run(&q, read_file) != LUNETTE_OK) return -1;
     out->path = ln_state_text(&l->state, LN_KEPT_PATH);
     out->text = ln_state_bytes(&l->state, LN_KEPT_FILE, &out->len);
     return out->path && out->text ? 0 : -1;
@@ -275,21 +270,26 @@ ln_output *lunette_output(lunette *l) { return l->output; }
 /* ---- running --------------------------------------------------------------------------------------------------- */
 
 static int turn(lua_State *L) {
-    request *q = lua_touserdata(L, 1);
+    ln_request *q = lua_touserdata(L, 1);
     ln_host_push(L, q->function);
-    lua_pushnumber(L, (lua_Number)q->now_us);
-    lua_pushnumber(L, (lua_Number)q->stream);
+    lua_pushnumber(L, q->a);
+    lua_pushnumber(L, q->b);
     lua_call(L, 2, 2);
     q->code = (int)luaL_checkinteger(L, 2);
     if (q->code == LUNETTE_FAILED) keep_error(&q->l->state, L);
+    else q->result = lua_tonumber(L, 3);
     return 0;
 }
 
+int ln_host_turn(ln_request *q) {
+    ln_host_tidy(q->l);
+    return ln_host_run(q, turn);
+}
+
 static int take_turn(lunette *l, const char *function, int64_t now_us, uint64_t stream) {
-    request q = {.l = l, .function = function, .now_us = now_us, .stream = stream};
+    ln_request q = {.l = l, .function = function, .a = (double)now_us, .b = (double)stream};
     if (!l->reader) return ln_host_refuse(l, NO_SCRIPT);
-    ln_host_tidy(l);
-    return run_request(&q, turn);
+    return ln_host_turn(&q);
 }
 
 int lunette_pump(lunette *l, int64_t now_us) { return take_turn(l, "pump", now_us, 0); }
@@ -299,20 +299,26 @@ int lunette_finish(lunette *l, int64_t now_us) { return take_turn(l, "finish", n
 /* ---- streams --------------------------------------------------------------------------------------------------- */
 
 static int open_stream(lua_State *L) {
-    request *q = lua_touserdata(L, 1);
+    ln_request *q = lua_touserdata(L, 1);
     ln_host_push(L, "open_stream");
     lua_pushboolean(L, q->messages);
-    lua_call(L, 1, 2);
+    if (q->source >= 0) lua_pushnumber(L, (lua_Number)q->source);
+    else lua_pushnil(L);
+    lua_call(L, 2, 2);
     q->stream = (uint64_t)luaL_checknumber(L, 2);
     q->stream_reader = ln_host_address(L, 3);
     return 0;
 }
 
 uint64_t lunette_stream_open(lunette *l, int messages, ln_reader **reader) {
-    request q = {.l = l, .messages = messages};
+    return ln_host_open_stream(l, messages, -1, reader);
+}
+
+uint64_t ln_host_open_stream(lunette *l, int messages, int64_t source, ln_reader **reader) {
+    ln_request q = {.l = l, .messages = messages, .source = source};
     *reader = NULL;
     if (!l->reader) return (void)ln_host_refuse(l, NO_SCRIPT), 0;
-    if (run_request(&q, open_stream) != LUNETTE_OK) return 0;
+    if (ln_host_run(&q, open_stream) != LUNETTE_OK) return 0;
     *reader = q.stream_reader;
     return q.stream;
 }
@@ -327,16 +333,16 @@ int lunette_stream_close(lunette *l, uint64_t stream, int64_t now_us) {
 
 /* Tells one number, which may be of no use to the function. */
 static int tell(lua_State *L) {
-    request *q = lua_touserdata(L, 1);
+    ln_request *q = lua_touserdata(L, 1);
     ln_host_push(L, q->function);
-    lua_pushnumber(L, (lua_Number)q->now_us);
+    lua_pushnumber(L, q->a);
     lua_call(L, 1, 0);
     return 0;
 }
 
 static int tell_number(lunette *l, const char *function, int64_t number) {
-    request q = {.l = l, .function = function, .now_us = number};
-    return l->reader ? run_request(&q, tell) : ln_host_refuse(l, NO_SCRIPT);
+    ln_request q = {.l = l, .function = function, .a = (double)number};
+    return l->reader ? ln_host_run(&q, tell) : ln_host_refuse(l, NO_SCRIPT);
 }
 
 int lunette_clock_set(lunette *l, int64_t by_us) { return tell_number(l, "clock_set", by_us); }
@@ -348,7 +354,7 @@ int lunette_conclude(lunette *l) { return tell_number(l, "conclude", 0); }
 /* ---- looking --------------------------------------------------------------------------------------------------- */
 
 static int read_text(lua_State *L) {
-    request *q = lua_touserdata(L, 1);
+    ln_request *q = lua_touserdata(L, 1);
     ln_host_push(L, q->function);
     lua_call(L, 0, 1);
     luaL_checkstring(L, 2);
@@ -357,12 +363,12 @@ static int read_text(lua_State *L) {
 }
 
 static const char *text_of(lunette *l, const char *function) {
-    request q = {.l = l, .function = function};
-    return run_request(&q, read_text) == LUNETTE_OK ? ln_state_text(&l->state, LN_KEPT_TEXT) : NULL;
+    ln_request q = {.l = l, .function = function};
+    return ln_host_run(&q, read_text) == LUNETTE_OK ? ln_state_text(&l->state, LN_KEPT_TEXT) : NULL;
 }
 
 static int look(lua_State *L) {
-    request *q = lua_touserdata(L, 1);
+    ln_request *q = lua_touserdata(L, 1);
     ln_host_push(L, "look");
     lua_pushstring(L, q->function);
     push_args(L, q);
@@ -375,17 +381,19 @@ static int look(lua_State *L) {
 }
 
 const char *lunette_look(lunette *l, const char *what, const lunette_param *args, size_t count) {
-    request q = {.l = l, .function = what, .args = args, .args_count = count};
+    ln_request q = {.l = l, .function = what, .args = args, .args_count = count};
     if (!l->reader) return (void)ln_host_refuse(l, NO_SCRIPT), NULL;
-    return run_request(&q, look) == LUNETTE_OK ? ln_state_text(&l->state, LN_KEPT_TEXT) : NULL;
+    return ln_host_run(&q, look) == LUNETTE_OK ? ln_state_text(&l->state, LN_KEPT_TEXT) : NULL;
 }
 
 const char *lunette_stats(lunette *l) { return text_of(l, "stats"); }
 
+const char *lunette_explain(lunette *l) { return text_of(l, "explain"); }
+
 const char *lunette_jit_report(lunette *l) { return text_of(l, "jit_report"); }
 
 static int read_progress(lua_State *L) {
-    request *q = lua_touserdata(L, 1);
+    ln_request *q = lua_touserdata(L, 1);
     ln_host_push(L, "progress");
     lua_call(L, 0, 4);
     q->progress.windows = (uint64_t)luaL_checknumber(L, 3);
@@ -397,9 +405,9 @@ static int read_progress(lua_State *L) {
 }
 
 int lunette_progress_get(lunette *l, lunette_progress *out) {
-    request q = {.l = l};
+    ln_request q = {.l = l};
     const char *watermark;
-    if (run_request(&q, read_progress) != LUNETTE_OK) return LUNETTE_FAILED;
+    if (ln_host_run(&q, read_progress) != LUNETTE_OK) return LUNETTE_FAILED;
     *out = q.progress;
     watermark = ln_state_text(&l->state, LN_KEPT_TEXT);
     out->watermark = watermark ? watermark : "";
@@ -407,7 +415,7 @@ int lunette_progress_get(lunette *l, lunette_progress *out) {
 }
 
 static int read_notices(lua_State *L) {
-    request *q = lua_touserdata(L, 1);
+    ln_request *q = lua_touserdata(L, 1);
     ln_host_push(L, "notices");
     lua_call(L, 0, 1);
     ln_state_keep(&q->l->state, L, LN_KEPT_NOTICES);
@@ -415,15 +423,15 @@ static int read_notices(lua_State *L) {
 }
 
 const char *lunette_notice(lunette *l) {
-    request q = {.l = l};
+    ln_request q = {.l = l};
     const char *text;
-    if (!l->next_notice && run_request(&q, read_notices) != LUNETTE_OK) return NULL;
+    if (!l->next_notice && ln_host_run(&q, read_notices) != LUNETTE_OK) return NULL;
     text = ln_state_item(&l->state, LN_KEPT_NOTICES, ++l->next_notice);
     if (!text) l->next_notice = 0;
     return text;
 }
 
 const char *lunette_error(lunette *l) {
-    const char *text = ln_state_text(&l->state, LN_KEPT_ERROR);
+    const char *text = l->said ? l->said : ln_state_text(&l->state, LN_KEPT_ERROR);
     return text ? text : LN_HOST_MEMORY_SHORT;
 }

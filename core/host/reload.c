@@ -3,11 +3,11 @@
 #include "host/host.h"
 
 #include <lauxlib.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* One call of lunette.host in one of the states. */
 typedef struct call {
+    lunette *l;
     const char *function;
     const char *script;
     const lunette_options *options;
@@ -69,6 +69,7 @@ static int ask_text(ln_state *s, call *c) {
 
 static int open_beside(lua_State *L) {
     call *c = lua_touserdata(L, 1);
+    ln_host_take_print(L, c->l);
     ln_host_push(L, "open_beside");
     lua_pushstring(L, c->script);
     ln_host_push_params(L, c->options);
@@ -81,10 +82,10 @@ static int open_beside(lua_State *L) {
     return 0;
 }
 
-static void free_state(ln_state **s) {
+static void free_state(lunette *l, ln_state **s) {
     if (!*s) return;
     ln_state_free(*s);
-    free(*s);
+    ln_mem_free(&l->memory.own, *s, sizeof **s);
     *s = NULL;
 }
 
@@ -95,11 +96,11 @@ static int fail_as(lunette *l, ln_state *s) {
 }
 
 static int open_next(lunette *l, const char *script, const lunette_options *options) {
-    call about = {.function = "about"}, open = {.script = script, .options = options};
+    call about = {.function = "about"}, open = {.l = l, .script = script, .options = options};
     if (ask_text(&l->state, &about) != LUNETTE_OK) return LUNETTE_FAILED;
-    l->next = calloc(1, sizeof *l->next);
-    if (!l->next || ln_state_init(l->next) != LN_OK) {
-        free(l->next);
+    l->next = ln_mem_zero(&l->memory.own, sizeof *l->next);
+    if (!l->next || ln_state_init(l->next, &l->memory) != LN_OK) {
+        ln_mem_free(&l->memory.own, l->next, sizeof *l->next);
         l->next = NULL;
         return ln_host_refuse(l, LN_HOST_MEMORY_SHORT);
     }
@@ -120,14 +121,14 @@ int lunette_reload_begin(lunette *l, const char *script, const lunette_options *
     if (ln_host_read_options(given, &options))
         return ln_host_refuse(l, "the options set a field that this version does not have");
     (void)on_change;
-    free_state(&l->next);
+    free_state(l, &l->next);
     code = open_next(l, script, &options);
     if (code == LUNETTE_PROBLEMS) return code;
     if (code == LUNETTE_OK && ask(&l->state, &begin) == LUNETTE_OK) {
         l->reloading = 1;
         return LUNETTE_OK;
     }
-    free_state(&l->next);
+    free_state(l, &l->next);
     return LUNETTE_FAILED;
 }
 
@@ -138,16 +139,13 @@ void lunette_reload_cancel(lunette *l) {
     if (!l->reloading) return;
     l->reloading = 0;
     (void)ask_text(&l->state, &end);
-    free_state(&l->next);
+    free_state(l, &l->next);
 }
 
 static int give_up(lunette *l, ln_state *why) {
-    char *text = NULL;
     const char *kept = ln_state_text(why, LN_KEPT_ERROR);
-    if (kept && (text = malloc(strlen(kept) + 1))) strcpy(text, kept);
+    (void)ln_host_refuse(l, kept ? kept : LN_HOST_MEMORY_SHORT);
     lunette_reload_cancel(l);
-    (void)ln_host_refuse(l, text ? text : LN_HOST_MEMORY_SHORT);
-    free(text);
     return LUNETTE_FAILED;
 }
 
@@ -170,15 +168,16 @@ static int switch_over(lunette *l) {
     take.len = hand.len;
     l->reloading = 0;
     take.code = ln_state_call(l->next, run_take_over, &take) == LN_OK ? take.code : LUNETTE_FAILED;
-    free_state(&l->retired);
-    old = malloc(sizeof *old);
+    free_state(l, &l->retired);
+    old = ln_mem_new(&l->memory.own, sizeof *old);
     if (old) *old = l->state;
     else ln_state_free(&l->state);
     l->retired = old;
     l->state = *l->next;
-    free(l->next);
+    ln_mem_free(&l->memory.own, l->next, sizeof *l->next);
     l->next = NULL;
     l->next_notice = 0;
+    l->stepped = l->pace.set = 0;
     return take.code == LUNETTE_FAILED ? LUNETTE_FAILED : LUNETTE_OK;
 }
 
@@ -212,11 +211,11 @@ void ln_host_tidy(lunette *l) {
     call c = {.state = l->retired};
     if (!l->retired) return;
     if (ln_state_call(l->retired, run_dispose, &c) == LN_OK && !c.code) return;
-    free_state(&l->retired);
+    free_state(l, &l->retired);
 }
 
 void ln_host_reload_free(lunette *l) {
     lunette_reload_cancel(l);
-    free_state(&l->next);
-    free_state(&l->retired);
+    free_state(l, &l->next);
+    free_state(l, &l->retired);
 }

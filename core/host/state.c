@@ -55,11 +55,27 @@ static void publish_core_path(lua_State *L) {
     lua_pop(L, 2);
 }
 
+static void publish_allocator(lua_State *L, ln_memory *memory) {
+    lua_getglobal(L, "package");
+    lua_getfield(L, -1, "loaded");
+    lua_pushlightuserdata(L, &memory->counted);
+    lua_setfield(L, -2, "lunette.allocator");
+    lua_pop(L, 2);
+}
+
+/* What furnishes a state. */
+typedef struct furniture {
+    ln_state *state;
+    ln_memory *memory;
+} furniture;
+
 static int furnish(lua_State *L) {
-    ln_state *s = lua_touserdata(L, 1);
+    const furniture *f = lua_touserdata(L, 1);
+    ln_state *s = f->state;
     luaL_openlibs(L);
     preload_modules(L);
     publish_core_path(L);
+    publish_allocator(L, f->memory);
     s->kept = lua_newthread(L);
     lua_setfield(L, LUA_REGISTRYINDEX, "lunette.kept");
     luaL_checkstack(s->kept, LN_KEPT_END + LUA_MINSTACK, "kept values");
@@ -67,10 +83,17 @@ static int furnish(lua_State *L) {
     return 0;
 }
 
-int ln_state_init(ln_state *s) {
-    *s = (ln_state){.lua = luaL_newstate()};
+/* LuaJIT's own allocator is the fastest; it serves where nobody asks for another or for a limit. */
+static lua_State *new_lua(ln_memory *memory) {
+    if (memory->lua_max == SIZE_MAX && memory->is_heap) return luaL_newstate();
+    return lua_newstate(ln_memory_of_lua, memory);
+}
+
+int ln_state_init(ln_state *s, ln_memory *memory) {
+    furniture f = {s, memory};
+    *s = (ln_state){.lua = new_lua(memory)};
     if (!s->lua) return LN_ENOMEM;
-    if (!lua_cpcall(s->lua, furnish, s)) return LN_OK;
+    if (!lua_cpcall(s->lua, furnish, &f)) return LN_OK;
     ln_state_free(s);
     return LN_ENOMEM;
 }

@@ -4,6 +4,8 @@
 #ifndef LN_HOST_STATE_H
 #define LN_HOST_STATE_H
 
+#include "host/memory.h"
+
 #include <lua.h>
 
 enum ln_state_slot {
@@ -23,9 +25,10 @@ typedef struct ln_state {
     int traceback;   /* error texts come with one */
 } ln_state;
 
-/* Makes a state with the standard libraries, the compiled-in modules in package.preload, and the path of the loaded
- * liblunette-core in package.loaded["lunette.core_path"]. LN_OK or LN_ENOMEM. */
-int ln_state_init(ln_state *s);
+/* Makes a state with the standard libraries, the compiled-in modules in package.preload, and in package.loaded the path
+ * of the loaded liblunette-core ("lunette.core_path") and the allocator for its objects ("lunette.allocator"). `memory`
+ * must outlive the state. LN_OK or LN_ENOMEM. */
+int ln_state_init(ln_state *s, ln_memory *memory);
 void ln_state_free(ln_state *s);
 
 /* Calls `body` with `arg` as its light userdata. LN_OK, LN_ENOMEM where memory was short, LN_EINVALID after any other

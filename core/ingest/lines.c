@@ -115,7 +115,7 @@ uint32_t ln_lines_next(ln_reader *r) {
     uint32_t rows = 0;
     size_t len, with;
     ln_buf_clear(&t->made);
-    while (rows < t->rows_max && t->made.len < LN_READER_MADE) {
+    while (rows < t->rows_wanted && t->made.len < LN_READER_MADE) {
         const uint8_t *line;
         int flat = !r->wild && !r->searched && !r->dropping;
         if (flat && make_flat_row(r, rows)) {

@@ -32,10 +32,10 @@ static void settle(ln_reader *r, const ln_mem *heap) {
     r->mem = &r->heap;
 }
 
-ln_reader *ln_reader_new(int format, const ln_limits *limits, uint32_t rows_max) {
+ln_reader *ln_reader_new_in(const ln_allocator *allocator, int format, const ln_limits *limits, uint32_t rows_max) {
     ln_mem heap;
     ln_reader *r;
-    ln_mem_init(&heap);
+    ln_mem_init_in(&heap, allocator);
     r = ln_reader_new_with(&heap, format, limits, rows_max);
     if (!r) return NULL;
     settle(r, &heap);
@@ -43,10 +43,13 @@ ln_reader *ln_reader_new(int format, const ln_limits *limits, uint32_t rows_max)
     return r;
 }
 
+ln_reader *ln_reader_new(int format, const ln_limits *limits, uint32_t rows_max) {
+    return ln_reader_new_in(NULL, format, limits, rows_max);
+}
+
 ln_reader *ln_reader_beside(ln_reader *first, uint64_t source) {
-    ln_mem heap;
+    ln_mem heap = {.resize = first->mem->resize, .ctx = first->mem->ctx};
     ln_reader *r;
-    ln_mem_init(&heap);
     r = ln_mem_zero(&heap, sizeof *r);
     if (!r) return NULL;
     init(r, &heap, first->format_stated, &first->limits, first->table);
@@ -72,6 +75,11 @@ void ln_reader_delete(ln_reader *r) {
 void ln_reader_speak(ln_reader *r, int format) {
     r->format_stated = format;
     ln_reader_restart(r);
+}
+
+void ln_reader_rows(ln_reader *r, uint32_t rows) {
+    uint32_t most = r->table->rows_max;
+    r->table->rows_wanted = rows < 1 ? 1 : rows < most ? rows : most;
 }
 
 const ln_limits *ln_reader_limits(const ln_reader *r) { return &r->limits; }
@@ -258,7 +266,7 @@ static int frame(ln_reader *r) {
 static uint32_t records_next(ln_reader *r) {
     ln_table *t = r->table;
     uint32_t rows = 0;
-    while (rows < t->rows_max && r->start < r->end) {
+    while (rows < t->rows_wanted && r->start < r->end) {
         const uint8_t *p = r->in + r->start, *stop;
         int whole = r->framing && frame(r);
         if (r->framing || r->err) break;

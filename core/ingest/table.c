@@ -8,7 +8,7 @@ ln_table *ln_table_new(ln_mem *mem, uint32_t rows_max) {
     ln_table *t = ln_mem_zero(mem, sizeof *t);
     if (!t) return NULL;
     t->mem = mem;
-    t->rows_max = rows_max;
+    t->rows_max = t->rows_wanted = rows_max;
     ln_fields_init(&t->fields, mem);
     ln_buf_init(&t->made, mem);
     t->record = ln_mem_new(mem, rows_max * sizeof *t->record);

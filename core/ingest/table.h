@@ -14,6 +14,7 @@ typedef struct ln_table {
     ln_buf made;
     ln_fields fields;
     uint32_t rows_max;
+    uint32_t rows_wanted; /* of the next batch, at most rows_max */
     ln_value *column[LN_FIELDS_MAX];
     ln_string_table *strings[LN_FIELDS_MAX]; /* of columns whose texts are numbered */
     uint32_t made_rows, made_columns;        /* of the present batch */

@@ -4,7 +4,7 @@
 #ifndef LN_SERVER_CODEC_H
 #define LN_SERVER_CODEC_H
 
-#include "lunette.h"
+#include "lunette_program.h"
 
 typedef struct ln_server ln_server;
 

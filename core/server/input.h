@@ -3,7 +3,7 @@
 #ifndef LN_SERVER_INPUT_H
 #define LN_SERVER_INPUT_H
 
-#include "lunette.h"
+#include "lunette_program.h"
 
 typedef struct ln_input {
     const char *const *inputs;

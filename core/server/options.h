@@ -2,7 +2,7 @@
 #ifndef LN_SERVER_OPTIONS_H
 #define LN_SERVER_OPTIONS_H
 
-#include "lunette.h"
+#include "lunette_program.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -3,7 +3,7 @@
 #ifndef LN_SERVER_SOCKET_H
 #define LN_SERVER_SOCKET_H
 
-#include "lunette.h"
+#include "lunette_program.h"
 
 #include <sys/socket.h>
 #include <sys/un.h>

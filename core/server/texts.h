@@ -3,7 +3,7 @@
 #ifndef LN_SERVER_TEXTS_H
 #define LN_SERVER_TEXTS_H
 
-#include "lunette.h"
+#include "lunette_program.h"
 
 enum { LN_TEXTS_MAX = 256, LN_TEXTS_BYTES_MAX = 16 << 20 };
 

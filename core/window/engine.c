@@ -395,6 +395,11 @@ void ln_engine_plain(ln_engine *e, uint32_t work_max) {
     if (work_max) e->work_max = work_max;
 }
 
+void ln_engine_pace(ln_engine *e, uint32_t work, size_t waiting_bytes) {
+    e->work_max = work ? work : LN_WORK_MAX;
+    e->waiting_max = waiting_bytes ? waiting_bytes : LN_WAITING_MAX;
+}
+
 void ln_engine_stats(const ln_engine *e, ln_stats *out) {
     *out = e->stats;
     out->values_skipped = e->tally.skipped;

@@ -5,10 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    WAITING_MAX = 256 * 1024, /* bytes of output after which the engine wants to pause */
-    ASKED_EVERY = 16          /* panes: how often it asks */
-};
+enum { ASKED_EVERY = 16 }; /* panes: how often the output is asked what waits there */
 
 void ln_kept_free(ln_engine *e, ln_kept *kept) {
     ln_pane_free(&e->mem, kept->pane);
@@ -43,7 +40,7 @@ static int stage(ln_engine *e, const ln_pane *pane, uint32_t slot, uint32_t hand
     if (e->places.failed) return LN_ENOMEM;
     ln_engine_op(e, LN_OP_PANE, slot, handle);
     if (!e->failed) e->op[e->op_count - 1].at = (int32_t)places;
-    if (end > WAITING_MAX) e->pause = 1;
+    if (end > e->waiting_max) e->pause = 1;
     return LN_OK;
 }
 
@@ -54,7 +51,7 @@ static int send_pane(ln_engine *e, const ln_pane *pane, uint32_t slot, uint32_t 
         err = stage(e, pane, slot, handle);
     } else {
         err = e->sink->pane(e->sink->ctx, &e->shape, pane);
-        if (++e->sent % ASKED_EVERY == 0 && e->sink->waiting(e->sink->ctx) > WAITING_MAX) e->pause = 1;
+        if (++e->sent % ASKED_EVERY == 0 && e->sink->waiting(e->sink->ctx) > e->waiting_max) e->pause = 1;
     }
     return err == LN_OK ? 0 : ln_engine_fail(e, err, "a pane");
 }

@@ -124,7 +124,7 @@ ln_engine *ln_engine_new_with(const ln_plan *plan, const ln_sink *sink, const ln
     e->mem = own;
     e->mem.used = 0;
     e->sink = sink;
-    e->work_max = LN_WORK_MAX;
+    ln_engine_pace(e, 0, 0);
     ln_rows_init(&e->rows, &e->plan);
     e->rows.mem.resize = mem->resize;
     e->rows.mem.ctx = mem->ctx;
@@ -164,11 +164,13 @@ ln_engine *ln_engine_new_with(const ln_plan *plan, const ln_sink *sink, const ln
     return e;
 }
 
-ln_engine *ln_engine_new(const ln_plan *plan, const ln_sink *sink) {
+ln_engine *ln_engine_new_in(const ln_allocator *allocator, const ln_plan *plan, const ln_sink *sink) {
     ln_mem mem;
-    ln_mem_init(&mem);
+    ln_mem_init_in(&mem, allocator);
     return ln_engine_new_with(plan, sink, &mem);
 }
+
+ln_engine *ln_engine_new(const ln_plan *plan, const ln_sink *sink) { return ln_engine_new_in(NULL, plan, sink); }
 
 static void free_cells_of(ln_engine *e, ln_cell_key *key) {
     for (uint32_t i = 0; i < key->open.count; i++) {

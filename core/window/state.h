@@ -182,9 +182,10 @@ struct ln_engine {
     ln_question question;
     ln_value shown; /* of the window in question: what was read last */
     int pause;      /* the host should have its turn first: to take output or operations, or since much has been done */
-    uint32_t work_max; /* LN_WORK_MAX, but for tests */
-    uint32_t work;     /* rows, windows and keys worked on in this step, beside those of the batch */
-    uint64_t sent;     /* panes to the output */
+    uint32_t work_max;  /* LN_WORK_MAX, or what the host says */
+    size_t waiting_max; /* LN_WAITING_MAX, or what the host says */
+    uint32_t work;      /* rows, windows and keys worked on in this step, beside those of the batch */
+    uint64_t sent;      /* panes to the output */
     ln_stats stats;
     ln_lateness lateness;
     ln_tracing *tracing; /* NULL: nobody is told */
@@ -213,7 +214,7 @@ static inline ln_rare *ln_cell_rare(const ln_engine *e, ln_cell *c) {
 }
 static inline uint8_t *ln_cell_run(const ln_engine *e, ln_cell *c) { return c->state + e->states_at; }
 /* One thing more has been done: true where the step has done enough, so that the host's loop turns meanwhile. */
-enum { LN_WORK_MAX = 2048 };
+enum { LN_WORK_MAX = 2048, LN_WAITING_MAX = 256 * 1024 };
 static inline int ln_engine_worked(ln_engine *e) {
     if (++e->work >= e->work_max) e->pause = 1;
     return e->pause;

@@ -133,7 +133,8 @@ local function step(app, part, till)
     end
     if status == DONE then return true end
     if status ~= MORE then raise(part) end
-    if not part.staged or part.step or app.short or lib.ln_output_size(app.output) > OUTPUT_MAX then return false end
+    if not part.staged or part.step or app.short then return false end
+    if lib.ln_output_size(app.output) > app.output_max then return false end
   end
 end
 
@@ -148,8 +149,8 @@ function M.open(pipelines, options)
     end
   end
   local app = setmetatable({
-    reader = ffi.owned(lib.ln_reader_new(options.in_format or 0, limits, options.rows_max or 0), lib.ln_reader_delete),
-    output = options.output or ffi.owned(lib.ln_output_new(options.out_format or 0), lib.ln_output_delete),
+    reader = ffi.new_reader(options.in_format or 0, limits, options.rows_max or 0),
+    output = options.output or ffi.new_output(options.out_format or 0),
     borrows = options.output ~= nil, -- the output is another's
     options = options,
     parts = {},
@@ -161,6 +162,7 @@ function M.open(pipelines, options)
     finishing = false,
     streams = {}, streams_opened = 0,
     short = false, -- whether steps are short, which takes more of them: for a host that looks at a clock in between
+    output_max = OUTPUT_MAX,
     set_us = 0, unheard_us = 0, -- of the clock, not yet told to the engines
     script_errors = 0, told = {}, told_count = 0, news = {},
   }, App)
@@ -260,7 +262,7 @@ function App:go_on()
   if not self.batch then return true end
   if not self:work() then return false end
   self.batch = nil
-  return lib.ln_output_size(self.output) <= OUTPUT_MAX
+  return lib.ln_output_size(self.output) <= self.output_max
 end
 
 --- Goes on with what is under way, and takes one batch that a reader holds.

@@ -78,4 +78,16 @@ function M.at(ctype, address) return ffi.cast(ctype, ffi.cast("uintptr_t", addre
 --- Frees it now.
 function M.free(object, delete) delete(ffi.gc(object, nil)) end
 
+-- Where a C host wants memory to come from; nil stands for the heap of the C library.
+local named = package.loaded["lunette.allocator"]
+local allocator = named and ffi.cast("const ln_allocator *", named) or nil
+local lib = M.lib
+
+--- The objects of the library, in the host's memory.
+function M.new_reader(format, limits, rows_max)
+  return M.owned(lib.ln_reader_new_in(allocator, format, limits, rows_max), lib.ln_reader_delete)
+end
+function M.new_output(format) return M.owned(lib.ln_output_new_in(allocator, format), lib.ln_output_delete) end
+function M.new_engine(plan, sink) return M.owned(lib.ln_engine_new_in(allocator, plan, sink), lib.ln_engine_delete) end
+
 return M

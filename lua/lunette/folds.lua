@@ -31,7 +31,7 @@ function M.new(p, folds, context, failed)
     len = ffi.new "size_t[1]",
     number = {}, -- of a fold, by its name
     -- Panes that are kept or reshaped are put together here.
-    aside = ffi.owned(lib.ln_output_new(lib.LN_FORMAT_MSGPACK), lib.ln_output_delete),
+    aside = ffi.new_output(lib.LN_FORMAT_MSGPACK),
   }, M)
   for i, fold in ipairs(folds) do
     self.held[i] = {}

@@ -122,8 +122,8 @@ local TOOLS = "lunette.tools"
 function M.tool(name, args) return require(TOOLS .. "." .. name)(args) end
 
 local function guarded(status_of, ...)
-  local ok, status = pcall(status_of, app, ...)
-  if ok then return status end
+  local ok, status, more = pcall(status_of, app, ...)
+  if ok then return status, more end
   return FAILED, status
 end
 
@@ -165,9 +165,10 @@ function M.conclude()
   if not rejects_taken then tell_what_did_not_count() end
 end
 
---- @return the number of the new stream and the address of its reader
-function M.open_stream(messages)
-  local number, reader = app:open_stream(messages)
+--- @param source the number by which the watermark tells the stream apart; nil: its own
+-- @return the number of the new stream and the address of its reader
+function M.open_stream(messages, source)
+  local number, reader = app:open_stream(messages, source)
   return number, ffi.address(reader)
 end
 
@@ -179,6 +180,69 @@ function M.clock_set(by_us) app:clock_set(by_us) end
 function M.unheard(by_us) app:unheard(by_us) end
 
 function M.notices() return app:notices() end
+
+-- ---- hosts that step
+
+local MORE = 5 -- of lunette.h
+
+--- Steps are short from now on, and so much output may wait.
+function M.step_shortly(output_max)
+  app.short, app.output_max = true, output_max
+  return 0
+end
+
+--- How much is done at once: rows of a batch, work of an engine's step.
+function M.pace(rows, work)
+  lib.ln_reader_rows(app.reader, rows)
+  for _, part in ipairs(app.parts) do lib.ln_engine_pace(part.engine, work, app.output_max) end
+  return 0
+end
+
+-- One piece of work: goes on with what is under way, and takes a batch of a stream. Where that is broken, what is left
+-- of it is one malformed record.
+local function feed(_, number, now_us)
+  local reader = app.streams[number].reader
+  local status, rows = app:feed_one(reader, now_us), 0
+  if status == driver.BROKEN_INPUT then
+    if lib.ln_reader_rest(reader, app.batches) ~= lib.LN_OK then error("out of memory for the input", 0) end
+    rows = app.batches[0].rows
+    if rows > 0 then app:take_batch(reader, now_us) end
+  elseif status == driver.MORE_INPUT then
+    rows = app.batches[0].rows
+    status = app:go_on() and MORE or driver.DRAIN
+  end
+  return status, rows
+end
+
+--- @return a status, or 3 and a message; and how many rows a batch has that was taken
+function M.feed(number, now_us) return guarded(feed, number, now_us) end
+
+--- @return the same as pump
+function M.tick(now_us)
+  return guarded(function() return app:tick(now_us) and driver.NEEDS_INPUT or driver.DRAIN end)
+end
+function M.advance(watermark_us) return guarded(app.advance, watermark_us) end
+
+--- The clock from which on a call without input may do something; math.huge: never.
+function M.due()
+  local due = math.huge
+  for _, part in ipairs(app.parts) do
+    local at = lib.ln_engine_due(part.engine)
+    if at ~= 9223372036854775807LL then due = math.min(due, tonumber(at)) end
+  end
+  return 0, due
+end
+
+--- The address of the counters of pipeline i (from 0), which are valid until the next call; 0 where there is none.
+function M.counters(i) return 0, app.parts[i + 1] and ffi.address(app:stats_of(i + 1)) or 0 end
+
+--- What the pipelines do, in words.
+function M.explain()
+  local explain = require "lunette.explain"
+  local pipelines = {}
+  for i, part in ipairs(app.parts) do pipelines[i] = part.pipeline end
+  return table.concat(explain.lines(explain.of(pipelines, {}, {})), "\n")
+end
 
 local function count(n) return tonumber(n) end
 

@@ -29,10 +29,12 @@ local function read(path)
   return text
 end
 
+-- What a script prints goes to stderr, unless a C host takes it.
 local function print_to_stderr(...)
-  local parts = {}
+  local parts, taker = {}, package.loaded["lunette.print"]
   for i = 1, select("#", ...) do parts[i] = tostring((select(i, ...))) end
-  io.stderr:write(table.concat(parts, "\t"), "\n")
+  local text = table.concat(parts, "\t")
+  if taker then taker(text) else io.stderr:write(text, "\n") end
 end
 
 -- Where a module lies beside the script: in a text, or in a file.

@@ -225,7 +225,7 @@ function M.engine(p, reader, view, sink, options, first)
   plan.computed_first, plan.computed_columns = first, computed.count
   lower_limits(plan, p.limits)
   plan.hash_seed = options.seed or 0
-  local engine = ffi.owned(lib.ln_engine_new(plan, sink), lib.ln_engine_delete)
+  local engine = ffi.new_engine(plan, sink)
   plan.aggregate = anchors and nil -- the lists must live until here, since the plan pointed to them
   return { engine = engine, computed = computed, folds = folds, whens = whens, sliced = plan.slice_us > 0,
     staged = plan.staged == 1 }

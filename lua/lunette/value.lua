@@ -208,7 +208,7 @@ end
 --- The same for a value, at most 128 deep, that stands in a pane.
 function M.write_inside(out, x) M.write(out, x, DEPTH_MAX - OWN_DEPTH_MAX) end
 
-local scratch = ffi.owned(lib.ln_output_new(lib.LN_FORMAT_MSGPACK), lib.ln_output_delete)
+local scratch = ffi.new_output(lib.LN_FORMAT_MSGPACK)
 local taken = ffi.new "size_t[1]"
 
 local function packed(x, format, inside)
@@ -227,7 +227,7 @@ function M.json(x) return packed(x, lib.LN_FORMAT_JSON) end
 
 --- The value of a JSON text on one line; nil where it is none, or null.
 function M.from_json(text)
-  local reader = ffi.owned(lib.ln_reader_new(lib.LN_FORMAT_JSON, nil, 1), lib.ln_reader_delete)
+  local reader = ffi.new_reader(lib.LN_FORMAT_JSON, nil, 1)
   local batch = ffi.new "const ln_batch *[1]"
   local line = '{"it":' .. text:gsub("%c", " ") .. "}\n"
   local column = lib.ln_reader_column(reader, "it", 2)

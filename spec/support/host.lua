@@ -4,9 +4,16 @@ local shell = require "spec.support.shell"
 
 local M = {}
 
-local header = shell.read "core/lunette.h"
+-- What a header declares behind its includes, without lines of the preprocessor.
+local function declarations(path)
+  local text = shell.read(path):match "\n#include \"lunette_trace_ffi.h\"\n(.-)\n#pragma GCC visibility pop"
+    or shell.read(path):match "\n#pragma GCC visibility push%(default%)\n(.-)\n#pragma GCC visibility pop"
+  return (text:gsub("#define [^\n]*\\\n[^\n]*\n", ""))
+end
+
 ffi.cdef(require "lunette.cdef")
-ffi.cdef((header:match "\n(typedef struct lunette lunette;.-)\n#pragma GCC visibility pop"))
+ffi.cdef(declarations "core/lunette.h")
+ffi.cdef(declarations "core/lunette_program.h")
 
 local core_path = os.getenv "LUNETTE_CORE" or "build/liblunette-core.so"
 M.core = ffi.load(core_path)
@@ -23,7 +30,7 @@ end
 
 function M.clear() shell.remove(M.folder) end
 
-function M.new() return ffi.gc(lib.lunette_new(), lib.lunette_delete) end
+function M.new() return ffi.gc(lib.lunette_new(nil), lib.lunette_delete) end
 
 function M.options(fields)
   local o = ffi.new("lunette_options", fields or {})

@@ -1,0 +1,21 @@
+/* The host's memory, counted: what a lunette holds, and apart from it what its Lua state holds, which has a limit. */
+#ifndef LN_HOST_MEMORY_H
+#define LN_HOST_MEMORY_H
+
+#include "base/mem.h"
+#include "lunette.h"
+
+typedef struct ln_memory {
+    ln_mem host;          /* what the config says */
+    ln_allocator counted; /* the same, for the library's objects: its ctx is this struct, which must stay in place */
+    size_t used;          /* through `counted` */
+    ln_mem own;           /* of buffers beside them; counts into `used` too */
+    int is_heap;          /* the host has no allocator of its own */
+    size_t lua_used, lua_max;
+} ln_memory;
+
+void ln_memory_init(ln_memory *m, const ln_allocator *allocator, size_t lua_max);
+/* A lua_Alloc; its ud is the ln_memory. */
+void *ln_memory_of_lua(void *ud, void *block, size_t old_bytes, size_t new_bytes);
+
+#endif
