@@ -32,7 +32,7 @@ static int open_socket(ln_ask *a) {
     struct sockaddr_un at = {.sun_family = AF_UNIX};
     if (a->fd >= 0) return 0;
     if (strlen(a->path) >= sizeof at.sun_path) return fail(a, "the path of a socket is shorter");
-    strcpy(at.sun_path, a->path);
+    memcpy(at.sun_path, a->path, strlen(a->path) + 1);
     a->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (a->fd < 0 || connect(a->fd, (struct sockaddr *)&at, sizeof at)) return fail(a, strerror(errno));
     return 0;

@@ -6,14 +6,17 @@
 
 enum { PIECE_BYTES = 1024 };
 
-void ln_json_format(ln_buf *b, const char *format, ...) {
+static void append(ln_buf *b, const char *format, va_list args) {
     char piece[PIECE_BYTES];
-    va_list args;
-    int len;
-    va_start(args, format);
-    len = vsnprintf(piece, sizeof piece, format, args);
-    va_end(args);
+    int len = vsnprintf(piece, sizeof piece, format, args);
     if (len > 0) ln_buf_append(b, piece, (size_t)len < sizeof piece ? (size_t)len : sizeof piece - 1);
+}
+
+void ln_json_format(ln_buf *b, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    append(b, format, args);
+    va_end(args);
 }
 
 /* The length of the character of UTF-8 that begins there; 0 where none does. */

@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -101,16 +102,16 @@ static void put_histogram(ln_buf *out, const char *metric, const char *help, con
 static void put_process(const ln_server *s, ln_buf *out) {
     double started_s = (double)(ln_clock_wall_us() - (ln_clock_steady_us() - s->begun_us)) / 1e6;
     struct timespec cpu;
-    unsigned long pages = 0, resident = 0;
+    char text[128], *resident;
     FILE *statm = fopen("/proc/self/statm", "re");
     if (!clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu))
         put_number(out, "process_cpu_seconds_total", "counter", "CPU time of the process.",
                    (double)cpu.tv_sec + (double)cpu.tv_nsec / 1e9);
     put_number(out, "process_start_time_seconds", "gauge", "When the process began.", started_s);
     if (!statm) return;
-    if (fscanf(statm, "%lu %lu", &pages, &resident) == 2)
+    if (fgets(text, sizeof text, statm) && (resident = strchr(text, ' ')))
         put_number(out, "process_resident_memory_bytes", "gauge", "Memory of the process.",
-                   (double)resident * (double)sysconf(_SC_PAGESIZE));
+                   (double)strtoull(resident, NULL, 10) * (double)sysconf(_SC_PAGESIZE));
     fclose(statm);
 }
 
