@@ -51,6 +51,31 @@ describe("top in a pipe", function()
   end)
 end)
 
+describe("top of a real server", function()
+  it("tells pipelines, sources and who holds the watermark", function()
+    local s = server.start(server.script "watermark = { delay = '1s' },", "--in tcp://127.0.0.1:0 --control unix:ctl")
+    local one, other = s:connect(), s:connect()
+    -- The row of the pipeline once it is as it should be: watermark, behind, keys, windows, rates, late, rejected.
+    local function row_is(want)
+      local out
+      server.wait(function()
+        out = run(('"$LUNETTE" top --count 1 unix:%s/ctl'):format(s.folder)).out
+        local row = (out:match "\n  pipeline  +(%-?%d[^\n]*)" or ""):gsub(" +", " ")
+        return row:sub(1, #want + 1) == want .. " "
+      end, want)
+      return out
+    end
+    one:send '{"t":500,"k":"a"}\n{"t":700,"k":"b"}\n'
+    row_is "-300 - 2 2 - - 0 0"
+    other:send '{"t":9000,"k":"b"}\n{"t":"soon"}\n'
+    local out = row_is "-300 - 2 3 - - 0 1"
+    says(out, "2 connections, 0 subscribers")
+    says(out, "the watermark of pipeline is held by source 1")
+    assert.equal(0, s:stop().code)
+    s:clear()
+  end)
+end)
+
 describe("top on a terminal", function()
   local tmux = ("tmux -L top%d"):format(math.floor(socket.gettime() * 1000) % 1000000)
 

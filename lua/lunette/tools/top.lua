@@ -106,8 +106,9 @@ local function head_lines(now, was, seconds)
   local received = rate(server.bytes_received or 0, then_server.bytes_received, seconds)
   local parts = { bytes(t.state) .. " of state" }
   if server.connections then
-    parts[#parts + 1] = ("%s connections, %s subscribers"):format(grouped(server.connections),
-      grouped(server.subscribers or 0))
+    local function counted(n, one) return ("%s %s%s"):format(grouped(n), one, n == 1 and "" or "s") end
+    parts[#parts + 1] = counted(server.connections, "connection") .. ", "
+      .. counted(server.subscribers or 0, "subscriber")
     parts[#parts + 1] = ("%s/s in, %s queued"):format(received and bytes(received) or "-",
       bytes(server.queued_bytes or 0))
     if (server.panes_lost or 0) > 0 then parts[#parts + 1] = grouped(server.panes_lost) .. " panes lost" end
