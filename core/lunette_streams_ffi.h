@@ -26,5 +26,9 @@ void ln_engine_clock_set(ln_engine *e, int64_t by_us);
 /* For so long nobody read what sources sent: it counts as no silence of theirs. Between two batches. */
 void ln_engine_unheard(ln_engine *e, int64_t by_us);
 
+/* A step ends with LN_STEP_MORE after so many windows or keys (0: 2,048): for a host that looks at a clock in between.
+ * What leaves is the same. */
+void ln_engine_work(ln_engine *e, uint32_t work_max);
+
 /* The format of the output: LN_FORMAT_AUTO where it has not been told. */
 int ln_output_format_used(const ln_output *o);

@@ -390,6 +390,8 @@ int ln_engine_message(ln_engine *e, uint32_t row, const char *text, size_t len) 
     return LN_OK;
 }
 
+void ln_engine_work(ln_engine *e, uint32_t work_max) { e->work_max = work_max ? work_max : LN_WORK_MAX; }
+
 void ln_engine_plain(ln_engine *e, uint32_t work_max) {
     e->plain = 1;
     if (work_max) e->work_max = work_max;

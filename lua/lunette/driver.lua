@@ -13,6 +13,7 @@ local DONE, MORE = lib.LN_STEP_DONE, lib.LN_STEP_MORE
 local OK = lib.LN_OK
 local ALL_ROWS = 4294967295
 local OUTPUT_MAX = 65536 -- bytes of panes after which the host should take them
+local WINDOWS_MAX, STAGED_MAX = 512, 64 -- of a short step, and where each pane passes through Lua
 local LINE_MAX = 500 -- bytes of such a message
 local NOTICES_MAX = 100 -- distinct messages of script errors that are told
 
@@ -287,6 +288,15 @@ function App:pump(now_us)
   local status = self:feed(self.reader, now_us)
   if status ~= NEEDS_INPUT or ticked then return status end
   return self:tick(now_us) and NEEDS_INPUT or DRAIN
+end
+
+--- Whether steps are short, which takes more of them: for a host that looks at a clock in between.
+function App:shorten(short)
+  if self.short == short then return end
+  self.short = short
+  for _, part in ipairs(self.parts) do
+    lib.ln_engine_work(part.engine, short and (part.staged and STAGED_MAX or WINDOWS_MAX) or 0)
+  end
 end
 
 --- Moves the clock, where nothing is under way; false where the output should be taken first.

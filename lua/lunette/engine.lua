@@ -243,7 +243,7 @@ local function guarded(self, body, now_us, budget_us, name)
     error(name .. " takes a budget in microseconds", 3)
   end
   if self.failed then return nil, self.failed end
-  self.app.short = budget_us ~= nil
+  self.app:shorten(budget_us ~= nil)
   local ok, status, message = pcall(body, self, now_us, budget_us and ffi.clock_us() + budget_us)
   if ok then return status, message end
   self.failed = tostring(status)
