@@ -70,7 +70,10 @@ describe("lunette test finds", function()
     spec("bad_spec.lua", "error 'not asked for'")
     has(run("$LUNETTE test a").out, "1 success / 0 failures")
     has(run("$LUNETTE test a/one_spec.lua").out, "1 success / 0 failures")
-    local r = run "$LUNETTE test nowhere"
+    local r = run "mkdir empty; cd empty; $LUNETTE test"
+    assert.equal(1, r.code)
+    has(r.out, "No file was found whose name holds _spec: `lunette help test` shows how a spec looks")
+    r = run "$LUNETTE test nowhere"
     assert.equal(1, r.code)
     has(r.out, "nowhere")
   end)
