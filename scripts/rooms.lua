@@ -71,7 +71,7 @@ local modules = {
   },
   ["lunette.tools"] = { -- each is a command that works on files
     "lunette.trace", "lunette.plot", "lunette.explain", "lunette.loader", "lunette.test", "lunette.value",
-    "busted.core", "busted.modules.cli", "busted.runner",
+    "busted.core", "busted.modules.cli", "busted.runner", "busted.languages.en", "say",
   },
 
   ["lunette.moment"] = {},

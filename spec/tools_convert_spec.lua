@@ -195,6 +195,30 @@ describe("convert --from csv", function()
     assert.equal('{"a":"1","b":"2.5"}\n', csv("a,b\n1,2.5\n", "--text"))
   end)
 
+  it("brings back whatever texts were written", function()
+    local parts = { "a", ",", '"', "\n", "\r\n", " ", "é", "\t", ";", "''" }
+    local function text()
+      local out = {}
+      for i = 1, random(0, 6) do out[i] = parts[random(#parts)] end
+      return table.concat(out)
+    end
+    for seed = 1, 10 do
+      math.randomseed(seed)
+      local lines, want = { "a,b,c" }, {}
+      for i = 1, 100 do
+        local fields, map = {}, {}
+        for k, name in ipairs { "a", "b", "c" } do
+          map[name] = text()
+          local plain = map[name]:find '^[^",\r\n]+$' and random(2) == 1
+          fields[k] = plain and map[name] or '"' .. map[name]:gsub('"', '""') .. '"'
+        end
+        lines[i + 1], want[i] = table.concat(fields, ","), value.json(map)
+      end
+      local ending = random(2) == 1 and "\n" or "\r\n"
+      assert.equal(table.concat(want), csv(table.concat(lines, ending) .. ending, "--text"), "seed " .. seed)
+    end
+  end)
+
   it("names the line of what is wrong", function()
     local function wrong(text) return (broken(text, "--from csv")) end
     has(wrong "a,b\n1,2\n3\n", "line 3: 1 field, where the first line names 2")

@@ -70,7 +70,10 @@ describe("lunette test finds", function()
     spec("bad_spec.lua", "error 'not asked for'")
     has(run("$LUNETTE test a").out, "1 success / 0 failures")
     has(run("$LUNETTE test a/one_spec.lua").out, "1 success / 0 failures")
-    local r = run "$LUNETTE test nowhere"
+    local r = run "mkdir empty; cd empty; $LUNETTE test"
+    assert.equal(1, r.code)
+    has(r.out, "No file was found whose name holds _spec: `lunette help test` shows how a spec looks")
+    r = run "$LUNETTE test nowhere"
     assert.equal(1, r.code)
     has(r.out, "nowhere")
   end)
@@ -354,6 +357,21 @@ describe("a golden file", function()
     has(run("$LUNETTE test").out, "      total: expected null, came 20")
     put("panes.jsonl", "no pane\n")
     has(run("$LUNETTE test").out, "panes.jsonl:1: this line is no pane")
+  end)
+
+  it("is aligned also where it is long", function()
+    local lines = {}
+    for i = 1, 3000 do lines[i] = ('{"ts":%d,"user":"ann","amount":%d}'):format(60 * i, i) end
+    put("in.jsonl", table.concat(lines, "\n") .. "\n")
+    run "$LUNETTE test --update"
+    local panes = get "panes.jsonl"
+    local second = panes:match "\n([^\n]*\n)"
+    put("panes.jsonl", (panes:gsub("\n[^\n]*\n", "\n", 1):gsub('"total":2998}', '"total":1}')))
+    local r = run "$LUNETTE test"
+    assert.truthy(second:find '"total":2}')
+    has(r.out, "  + [120, 180)")
+    has(r.out, "      total: expected 1, came 2998\n")
+    has(r.out, "(2989 that agree)")
   end)
 
   it("may have its keys in any order", function()

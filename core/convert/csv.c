@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NUMBER_MAX = 400, NAME_SHOWN = 60 }; /* bytes: of a number, and of a name in a message */
+enum { NUMBER_MAX = 400, NAME_SHOWN = 60, STEP = 1 << 20 }; /* bytes: of a number, and of a name in a message */
 
 typedef struct field {
     size_t at, len; /* in the row's bytes */
@@ -58,6 +58,7 @@ ln_csv *ln_csv_new(ln_output *out, const ln_csv_options *options) {
     }
     csv_set_delim(&c->parser, options->delimiter);
     csv_set_space_func(&c->parser, is_no_space);
+    csv_set_blk_size(&c->parser, STEP); /* by which its memory grows: in small steps a long field would take long */
     return c;
 }
 

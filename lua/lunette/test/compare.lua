@@ -7,7 +7,8 @@ local null = value.null
 
 local M = {}
 
-local ALIGNED_MAX = 4e6 -- pairs looked at for one alignment; longer lists are compared one by one
+-- What does not agree is aligned within so many things of each list, and in so many places; the rest one by one.
+local ALIGNED_MAX, PLACES_MAX = 400, 50
 
 local near_mt = {}
 
@@ -99,15 +100,6 @@ local function cost_of(shape, e, a)
   return 0.5 + 1.5 * #differences / named
 end
 
-local function one_by_one(shape, expected, came)
-  local steps = {}
-  for i = 1, math.max(#expected, #came) do
-    local e, a = expected[i], came[i]
-    steps[i] = { expected = e, came = a, differences = e and a and M.differences(shape, e, a) or nil }
-  end
-  return steps
-end
-
 -- The cheapest way from the end of both lists: cost[i][j] for what begins at i and j.
 local function costs_of(shape, expected, came)
   local m, n = #expected, #came
@@ -126,6 +118,33 @@ local function costs_of(shape, expected, came)
   return cost, pair
 end
 
+-- Steps over two short lists, up to where they agree again: how far that is in each.
+local function align_short(shape, expected, came, steps)
+  local cost, pair = costs_of(shape, expected, came)
+  local i, j = 1, 1
+  while i <= #expected or j <= #came do
+    local e, a = expected[i], came[j]
+    if e and a and cost[i][j] == pair[i][j] + cost[i + 1][j + 1] then
+      if pair[i][j] == 0 then break end
+      steps[#steps + 1] = { expected = e, came = a, differences = M.differences(shape, e, a) }
+      i, j = i + 1, j + 1
+    elseif e and cost[i][j] == 1 + cost[i + 1][j] then
+      steps[#steps + 1] = { expected = e }
+      i = i + 1
+    else
+      steps[#steps + 1] = { came = a }
+      j = j + 1
+    end
+  end
+  return i - 1, j - 1
+end
+
+local function part(list, first)
+  local out = {}
+  for i = first, math.min(#list, first + ALIGNED_MAX - 1) do out[#out + 1] = list[i] end
+  return out
+end
+
 --- The steps from one list to the other: { expected, came, differences }, where a side is nil that has nothing there.
 ---@param shape lunette.Shape
 ---@param expected table[]
@@ -133,30 +152,19 @@ end
 ---@return table[] steps
 ---@return boolean agrees
 function M.align(shape, expected, came)
-  local steps = {}
-  if #expected * #came > ALIGNED_MAX then
-    steps = one_by_one(shape, expected, came)
-  else
-    local cost, pair = costs_of(shape, expected, came)
-    local i, j = 1, 1
-    while i <= #expected or j <= #came do
-      local e, a = expected[i], came[j]
-      if e and a and cost[i][j] == pair[i][j] + cost[i + 1][j + 1] then
-        steps[#steps + 1] = { expected = e, came = a, differences = M.differences(shape, e, a) }
-        i, j = i + 1, j + 1
-      elseif e and cost[i][j] == 1 + cost[i + 1][j] then
-        steps[#steps + 1] = { expected = e }
-        i = i + 1
-      else
-        steps[#steps + 1] = { came = a }
-        j = j + 1
-      end
+  local steps, places, i, j = {}, 0, 1, 1
+  while i <= #expected or j <= #came do
+    local e, a = expected[i], came[j]
+    local differences = e and a and M.differences(shape, e, a)
+    if differences and #differences == 0 or places == PLACES_MAX then
+      steps[#steps + 1] = { expected = e, came = a, differences = differences or nil }
+      i, j = i + 1, j + 1
+    else
+      local by_i, by_j = align_short(shape, part(expected, i), part(came, j), steps)
+      i, j, places = i + by_i, j + by_j, places + 1
     end
   end
-  for _, step in ipairs(steps) do
-    if not step.differences or #step.differences > 0 then return steps, false end
-  end
-  return steps, true
+  return steps, places == 0
 end
 
 -- The group of a pane or of what is expected of one: its pipeline and its key.

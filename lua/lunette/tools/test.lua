@@ -53,6 +53,15 @@ local function roots_by_default(parsed)
   return { "." }
 end
 
+-- Where there is nothing to run, a new user wants to know what there should be.
+local function say_more()
+  local say = require "say"
+  require "busted.languages.en"
+  say:set_namespace "en"
+  say:set("output.no_test_files_match",
+    "No file was found whose name holds %s: `lunette help test` shows how a spec looks")
+end
+
 local function wrap_command_line()
   local made = require "busted.modules.cli"
   package.loaded["busted.modules.cli"] = function(options)
@@ -111,6 +120,7 @@ return function(args)
   theirs[0] = "lunette test"
   _G.arg = theirs
   wrap_command_line()
+  say_more()
   return guarded(function()
     -- Busted speaks in the name of the file that starts it.
     local start = assert(loadstring("local run = ... run { standalone = false }", "@lunette test"))
