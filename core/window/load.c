@@ -56,22 +56,23 @@ void ln_load_free(ln_engine *e) {
 
 /* ---- keys ------------------------------------------------------------------------------------------------------- */
 
-/* Are these the bytes that a key has? */
-static int is_canonical(ln_engine *e, const uint8_t *bytes, size_t len) {
+/* Are these the bytes that a key has? LN_OK, LN_EINVALID or LN_ENOMEM. */
+static int check_key(ln_engine *e, const uint8_t *bytes, size_t len) {
     ln_buf *again = &e->rows.scratch;
     const uint8_t *end = bytes + len, *behind;
     ln_value v;
     int same;
-    if (len == 0 || len > UINT32_MAX / 2 || ln_msgpack_head(bytes, end, &v, &behind) != LN_HEAD_OK) return 0;
+    if (len == 0 || len > UINT32_MAX / 2 || ln_msgpack_head(bytes, end, &v, &behind) != LN_HEAD_OK) return LN_EINVALID;
     if (v.type == LN_ARRAY || v.type == LN_MAP) {
         v.at = bytes;
         v.len = (uint32_t)len;
     } else if (v.type >= LN_TEXT && (size_t)(end - behind) != v.len) {
-        return 0;
+        return LN_EINVALID;
     }
     ln_buf_clear(again);
     same = ln_key_encode(again, &v) == 0 && again->len == len && memcmp(again->data, bytes, len) == 0;
-    return same && !again->failed;
+    if (again->failed) return LN_ENOMEM;
+    return same ? LN_OK : LN_EINVALID;
 }
 
 static int hangs_nothing(const ln_engine *e, const ln_key *key) {
@@ -125,8 +126,8 @@ static int load_key(ln_engine *e, uint64_t number, ln_saved *s) {
     const uint8_t *bytes = ln_saved_bytes(s, &len);
     ln_key *key;
     int err;
-    if (!bytes || !is_canonical(e, bytes, len)) return LN_EINVALID;
-    err = find_key(e, number, bytes, len);
+    err = bytes ? check_key(e, bytes, len) : LN_EINVALID;
+    if (err == LN_OK) err = find_key(e, number, bytes, len);
     if (err != LN_OK) return err;
     key = ln_keys_at(&e->keys, (uint32_t)number);
     if (e->sliced) err = ln_load_rows(e, (uint32_t)number, s);
@@ -134,7 +135,8 @@ static int load_key(ln_engine *e, uint64_t number, ln_saved *s) {
     else err = ln_load_cells(e, (ln_cell_key *)(void *)key, s);
     settle(e, key);
     if (err != LN_OK) return err;
-    return s->bad || ln_saved_left(s) || e->loading->slots.failed || e->loading->handles.failed ? LN_EINVALID : LN_OK;
+    if (e->loading->slots.failed || e->loading->handles.failed) return LN_ENOMEM;
+    return s->bad || ln_saved_left(s) ? LN_EINVALID : LN_OK;
 }
 
 /* ---- extents ---------------------------------------------------------------------------------------------------- */
