@@ -83,7 +83,7 @@ local modules = {
   ["lunette.jit_report"] = {},
   ["lunette.host"] = {
     "lunette.account", "lunette.ffi", "lunette.value", "lunette.loader", "lunette.driver", "lunette.jit_report",
-    "lunette.tools", "lunette.look", "lunette.plain", "lunette.reload",
+    "lunette.tools", "lunette.look", "lunette.plain", "lunette.carry", "lunette.reload",
   },
   ["lunette.plain"] = { "lunette.ffi", "lunette.node" },
   ["lunette.carry"] = { "lunette.ffi", "lunette.plain" },
