@@ -34,7 +34,7 @@ after_each(host.clear)
 local function records(from, count)
   local lines = {}
   for i = from, from + count - 1 do
-    lines[#lines + 1] = ('{"t":%d,"k":"k%d","v":%d}\n'):format(i * 13 - i * 7 % 250, i * 31 % 19, i % 7)
+    lines[#lines + 1] = ('{"t":%d,"k":"k%d","v":%d}\n'):format(i * 13 - i * 7 % 250, i * 31 % 499, i % 7)
   end
   return table.concat(lines)
 end
