@@ -262,7 +262,8 @@ static void breaks(const pipeline *pipe, const store *whole, test_random *r, uin
     err = load(b.e, &s, (int)test_random_below(r, 2));
     CHECK(err == LN_OK || err == LN_EINVALID || err == LN_ENOMEM);
     *refused += err != LN_OK;
-    if (err == LN_OK && work_off(b.e, &b.ops) == DONE && feed(b.e, &b.plan, &b.ops, 6, 10) == DONE) (void)finish(b.e, &b.ops);
+    if (err == LN_OK && work_off(b.e, &b.ops) == DONE && feed(b.e, &b.plan, &b.ops, 6, 10) == DONE)
+        (void)finish(b.e, &b.ops);
     end(&b);
     free_store(&s);
 }
