@@ -228,6 +228,30 @@ int lunette_reload_step(lunette *l, int64_t now_us, int64_t budget_us);
 /* Gives a reload up that is under way; nothing where there is none. */
 void lunette_reload_cancel(lunette *l);
 
+/* ---- checkpoints: the state of what runs as bytes, and going on from there ---------------------------------------- */
+
+/* Takes bytes that lunette_checkpoint has written; 0, or anything else to give it up. */
+typedef int lunette_write(void *ctx, const void *bytes, size_t len);
+
+/* Writes the state: all that lunette_reload_step would carry over, as it is when the first call begins, in calls of about
+ * budget_us each, between which everything may go on. (Pipelines with folds that do not declare their state, and those
+ * that keep panes for an emit, are written in the first call.) Where `changes` is set what is written is only what has
+ * changed since the last checkpoint that was finished that way; the first is a whole, and from then on changes are
+ * noted, which costs a little, until a reload: a checkpoint that has plans in it is a whole. What is written are entries for ln_bytes_read: of all entries with one part, kind and
+ * number the newest counts. LUNETTE_DRAIN: not done yet, take the output and call again; LUNETTE_OK: it is whole;
+ * LUNETTE_FAILED: also where `write` gave up. */
+int lunette_checkpoint(lunette *l, int changes, int64_t budget_us, lunette_write *write, void *ctx);
+/* Gives up what is under way, and notes changes no longer. */
+void lunette_checkpoint_end(lunette *l);
+/* The bytes of a whole checkpoint, in pieces of any size, after lunette_open and before anything else. With changes the
+ * plans come first, then the entries of each part in the order of their kinds and numbers. LUNETTE_OK or
+ * LUNETTE_FAILED. */
+int lunette_restore(lunette *l, const void *bytes, size_t len);
+/* All bytes have come: the run goes on from there. The script may be another one, by the rules of a reload.
+ * LUNETTE_PROBLEMS: lunette_problem lists what has changed too much. LUNETTE_OK, LUNETTE_DRAIN, or LUNETTE_FAILED; unless
+ * it is LUNETTE_OK or LUNETTE_DRAIN, the lunette is only good for deleting. */
+int lunette_restore_end(lunette *l);
+
 /* ---- what comes out ----------------------------------------------------------------------------------------------
  *
  * Panes wait until they are taken, whole, either as bytes or one by one. */

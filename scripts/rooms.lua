@@ -84,7 +84,8 @@ local modules = {
   ["lunette.jit_report"] = {},
   ["lunette.host"] = {
     "lunette.account", "lunette.ffi", "lunette.value", "lunette.loader", "lunette.driver", "lunette.jit_report",
-    "lunette.tools", "lunette.look", "lunette.metrics", "lunette.explain", "lunette.plain", "lunette.reload",
+    "lunette.tools", "lunette.look", "lunette.metrics", "lunette.explain", "lunette.plain", "lunette.carry",
+    "lunette.reload",
   },
   ["lunette.metrics"] = {
     "lunette.account", "lunette.ffi", "lunette.jit_report", "lunette.look", "lunette.trace",

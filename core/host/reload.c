@@ -5,6 +5,8 @@
 #include <lauxlib.h>
 #include <string.h>
 
+static const char NO_SCRIPT[] = "no script is open";
+
 /* One call of lunette.host in one of the states. */
 typedef struct call {
     lunette *l;
@@ -116,7 +118,7 @@ int lunette_reload_begin(lunette *l, const char *script, const lunette_options *
     lunette_options options;
     call begin = {.function = "carry_begin"};
     int code;
-    if (!l->reader) return ln_host_refuse(l, "no script is open");
+    if (!l->reader) return ln_host_refuse(l, NO_SCRIPT);
     if (l->reloading) return ln_host_refuse(l, "a reload is under way: step or cancel it");
     if (ln_host_read_options(given, &options))
         return ln_host_refuse(l, "the options set a field that this version does not have");
@@ -218,4 +220,44 @@ void ln_host_reload_free(lunette *l) {
     lunette_reload_cancel(l);
     free_state(l, &l->next);
     free_state(l, &l->retired);
+}
+
+/* ---- checkpoints ------------------------------------------------------------------------------------------------ */
+
+int lunette_checkpoint(lunette *l, int changes, int64_t budget_us, lunette_write *write, void *ctx) {
+    call out = {.function = "checkpoint", .number = changes != 0, .more = (double)budget_us};
+    int code;
+    if (!l->reader) return ln_host_refuse(l, NO_SCRIPT);
+    if (l->reloading) return ln_host_refuse(l, "a reload is under way: step or cancel it");
+    code = ask(&l->state, &out);
+    if (code == LUNETTE_FAILED || out.more <= 0) return code;
+    if (write(ctx, (const void *)(uintptr_t)out.number, (size_t)out.more) == 0) return code;
+    lunette_checkpoint_end(l);
+    return ln_host_refuse(l, "the checkpoint could not be written");
+}
+
+void lunette_checkpoint_end(lunette *l) {
+    call end = {.function = "checkpoint_end"};
+    if (l->reader) (void)ask_text(&l->state, &end);
+}
+
+int lunette_restore(lunette *l, const void *bytes, size_t len) {
+    call in = {.function = "restore", .number = (double)(uintptr_t)bytes, .more = (double)len};
+    return l->reader ? ask(&l->state, &in) : ln_host_refuse(l, NO_SCRIPT);
+}
+
+static int restore_problems(lua_State *L) {
+    call *c = lua_touserdata(L, 1);
+    ln_host_push(L, "restore_problems");
+    lua_call(L, 0, 1);
+    c->code = lua_objlen(L, 2) ? LUNETTE_PROBLEMS : LUNETTE_OK;
+    ln_state_keep(c->state, L, LN_KEPT_PROBLEMS);
+    return 0;
+}
+
+int lunette_restore_end(lunette *l) {
+    call end = {.function = "restore_end"}, problems = {.state = &l->state};
+    if (!l->reader) return ln_host_refuse(l, NO_SCRIPT);
+    if (ln_state_call(&l->state, restore_problems, &problems) != LN_OK) return LUNETTE_FAILED;
+    return problems.code == LUNETTE_OK ? ask(&l->state, &end) : problems.code;
 }

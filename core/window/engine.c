@@ -188,7 +188,6 @@ static int release(ln_engine *e) {
         held = ln_hold_next(e, e->aim_us);
         if (e->failed) return -1;
         if (!held) break;
-        ln_keys_touch(&e->keys, &held->key->key, held->key->id);
         ln_join_begin(e, held->key, held->time_us, held->arrival, held);
     }
     ln_advance_begin(e, e->aim_us);

@@ -102,6 +102,7 @@ const ln_held *ln_hold_next(ln_engine *e, int64_t to_us) {
         (void)ln_engine_fail(e, LN_ENOMEM, "a waiting record");
         return NULL;
     }
+    ln_keys_touch(&e->keys, &h->key->key, h->key->id);
     ln_heap_remove(&e->waiting, 0);
     unchain(h);
     return h;

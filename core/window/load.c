@@ -48,6 +48,7 @@ void ln_load_free(ln_engine *e) {
     ln_buf_free(&l->slots);
     ln_buf_free(&l->handles);
     ln_mem_free(&e->rows.mem, l->place, l->place_cap * sizeof *l->place);
+    ln_mem_free(&e->rows.mem, l->extent, l->extent_cap * sizeof *l->extent);
     ln_mem_free(&e->rows.mem, l->chunk, l->chunk_cap * sizeof *l->chunk);
     ln_mem_free(&e->rows.mem, l->slice, l->slice_cap * sizeof *l->slice);
     ln_mem_free(&e->rows.mem, l, sizeof *l);
@@ -56,22 +57,23 @@ void ln_load_free(ln_engine *e) {
 
 /* ---- keys ------------------------------------------------------------------------------------------------------- */
 
-/* Are these the bytes that a key has? */
-static int is_canonical(ln_engine *e, const uint8_t *bytes, size_t len) {
+/* Are these the bytes that a key has? LN_OK, LN_EINVALID or LN_ENOMEM. */
+static int check_key(ln_engine *e, const uint8_t *bytes, size_t len) {
     ln_buf *again = &e->rows.scratch;
     const uint8_t *end = bytes + len, *behind;
     ln_value v;
     int same;
-    if (len == 0 || len > UINT32_MAX / 2 || ln_msgpack_head(bytes, end, &v, &behind) != LN_HEAD_OK) return 0;
+    if (len == 0 || len > UINT32_MAX / 2 || ln_msgpack_head(bytes, end, &v, &behind) != LN_HEAD_OK) return LN_EINVALID;
     if (v.type == LN_ARRAY || v.type == LN_MAP) {
         v.at = bytes;
         v.len = (uint32_t)len;
     } else if (v.type >= LN_TEXT && (size_t)(end - behind) != v.len) {
-        return 0;
+        return LN_EINVALID;
     }
     ln_buf_clear(again);
     same = ln_key_encode(again, &v) == 0 && again->len == len && memcmp(again->data, bytes, len) == 0;
-    return same && !again->failed;
+    if (again->failed) return LN_ENOMEM;
+    return same ? LN_OK : LN_EINVALID;
 }
 
 static int hangs_nothing(const ln_engine *e, const ln_key *key) {
@@ -125,8 +127,8 @@ static int load_key(ln_engine *e, uint64_t number, ln_saved *s) {
     const uint8_t *bytes = ln_saved_bytes(s, &len);
     ln_key *key;
     int err;
-    if (!bytes || !is_canonical(e, bytes, len)) return LN_EINVALID;
-    err = find_key(e, number, bytes, len);
+    err = bytes ? check_key(e, bytes, len) : LN_EINVALID;
+    if (err == LN_OK) err = find_key(e, number, bytes, len);
     if (err != LN_OK) return err;
     key = ln_keys_at(&e->keys, (uint32_t)number);
     if (e->sliced) err = ln_load_rows(e, (uint32_t)number, s);
@@ -134,7 +136,8 @@ static int load_key(ln_engine *e, uint64_t number, ln_saved *s) {
     else err = ln_load_cells(e, (ln_cell_key *)(void *)key, s);
     settle(e, key);
     if (err != LN_OK) return err;
-    return s->bad || ln_saved_left(s) || e->loading->slots.failed || e->loading->handles.failed ? LN_EINVALID : LN_OK;
+    if (e->loading->slots.failed || e->loading->handles.failed) return LN_ENOMEM;
+    return s->bad || ln_saved_left(s) ? LN_EINVALID : LN_OK;
 }
 
 /* ---- extents ---------------------------------------------------------------------------------------------------- */
@@ -156,23 +159,49 @@ static int lose_extents(ln_engine *e, uint64_t number) {
     return LN_OK;
 }
 
-static int load_extent(ln_engine *e, uint64_t number, ln_saved *s) {
-    uint64_t id = ln_saved_uint(s);
-    ln_span extent;
+/* Puts an extent behind the others. */
+static int add_extent(ln_engine *e, const ln_load_extent *x) {
     ln_cell_key *key;
-    extent.start_us = ln_saved_int(s);
-    extent.end_us = ln_saved_int(s);
-    if (s->bad || ln_saved_left(s) || extent.start_us >= extent.end_us || !e->extents) return LN_EINVALID;
-    if (id / LN_SLAB_CHUNK >= e->keys.slab.chunks || !ln_slab_holds(&e->keys.slab, (uint32_t)id)) return LN_EINVALID;
-    key = (ln_cell_key *)(void *)ln_keys_at(&e->keys, (uint32_t)id);
-    if (!e->graves.count) e->graves.gone = number;
-    else if (number != e->loading->extents) return LN_EINVALID;
-    if (key->closed.count && ln_extents_at(&key->closed, key->closed.count - 1)->end_us > extent.end_us)
+    if (x->key / LN_SLAB_CHUNK >= e->keys.slab.chunks || !ln_slab_holds(&e->keys.slab, x->key)) return LN_EINVALID;
+    key = (ln_cell_key *)(void *)ln_keys_at(&e->keys, x->key);
+    if (!e->graves.count) e->graves.gone = x->number;
+    else if (x->number != e->loading->extents) return LN_EINVALID;
+    if (key->closed.count && ln_extents_at(&key->closed, key->closed.count - 1)->end_us > x->extent.end_us)
         return LN_EINVALID;
-    if (ln_store_extent(e, key, extent) < 0) return LN_ENOMEM;
-    e->loading->extents = number + 1;
+    if (ln_store_extent(e, key, x->extent) < 0) return LN_ENOMEM;
+    e->loading->extents = x->number + 1;
     settle(e, &key->key);
     return LN_OK;
+}
+
+/* In what is exact they come in any order, also before their keys: those that were to be given up while the others were
+ * saved come first. They wait for the end. */
+static int load_extent(ln_engine *e, uint64_t number, ln_saved *s) {
+    ln_loading *l = e->loading;
+    ln_load_extent x = {.number = number};
+    uint64_t id = ln_saved_uint(s);
+    x.extent.start_us = ln_saved_int(s);
+    x.extent.end_us = ln_saved_int(s);
+    if (s->bad || ln_saved_left(s) || x.extent.start_us >= x.extent.end_us || !e->extents || id > UINT32_MAX)
+        return LN_EINVALID;
+    x.key = (uint32_t)id;
+    if (!l->exact) return add_extent(e, &x);
+    if (ln_mem_grow(&e->rows.mem, &l->extent, &l->extent_cap, l->extent_count + 1, sizeof x) < 0) return LN_ENOMEM;
+    l->extent[l->extent_count++] = x;
+    return LN_OK;
+}
+
+static int by_number(const void *a, const void *b) {
+    const ln_load_extent *x = a, *y = b;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+static int add_extents(ln_engine *e) {
+    ln_loading *l = e->loading;
+    int err = LN_OK;
+    if (l->extent_count) qsort(l->extent, l->extent_count, sizeof *l->extent, by_number);
+    for (size_t i = 0; i < l->extent_count && err == LN_OK; i++) err = add_extent(e, &l->extent[i]);
+    return err;
 }
 
 /* ---- the whole -------------------------------------------------------------------------------------------------- */
@@ -234,6 +263,8 @@ static int put_in_order(ln_engine *e) {
     ln_loading *l = e->loading;
     int err;
     if (!l->has_rest) return LN_EINVALID;
+    err = add_extents(e);
+    if (err != LN_OK) return err;
     if (e->graves.count && e->graves.gone != l->extents_gone) return LN_EINVALID;
     if (e->graves.count != l->extents_count) return LN_EINVALID;
     e->graves.gone = l->extents_gone;

@@ -11,6 +11,13 @@ typedef struct ln_load_place {
     int expiring, in_wheel;
 } ln_load_place;
 
+/* An extent, with the number of its key. */
+typedef struct ln_load_extent {
+    uint64_t number;
+    uint32_t key;
+    ln_span extent;
+} ln_load_extent;
+
 struct ln_loading {
     ln_saved_plan from;
     int exact;
@@ -18,6 +25,8 @@ struct ln_loading {
     ln_buf slots, handles; /* of the entry loaded last */
     ln_load_place *place;  /* exact: cells that are still to be filed */
     size_t place_count, place_cap;
+    ln_load_extent *extent; /* exact: those that are still to be added */
+    size_t extent_count, extent_cap;
     const char *why;  /* what is wrong with an entry */
     uint64_t extents; /* the number of the next one */
     /* Of the rest, for the end. */

@@ -47,9 +47,13 @@ void ln_states_enter(ln_states *s, const ln_rows *rows, const ln_plan *plan) {
 int ln_states_add_values(const ln_states *s, ln_tally *t, uint8_t *run, const ln_value *values) {
     for (uint32_t i = 0; i < s->count; i++) {
         const ln_part *part = &s->part[i];
-        const ln_value *by = part->by ? &values[s->count + i] : NULL;
-        int err = part->value ? ln_states_offer(part, t, run, &values[i], by) : ln_part_add(part, t, run, &values[i]);
-        if (err != LN_OK) return -1;
+        const ln_aggregate *a = part->spec; /* not the columns of a batch: there may not have been one yet */
+        if (a->column >= 0 && !ln_states_is_value(t, &values[i])) continue;
+        if (a->has_by) {
+            if (!ln_states_is_value(t, &values[s->count + i])) continue;
+            t->by = &values[s->count + i];
+        }
+        if (ln_part_add(part, t, run, &values[i]) != LN_OK) return -1;
     }
     return 0;
 }

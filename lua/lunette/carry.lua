@@ -83,11 +83,21 @@ function Saver:some(i, own, count)
   return false
 end
 
---- The bytes of the plans: to be loaded before anything else.
-function Saver:plans()
+--- The bytes of the plans: to be loaded before anything else. `about` may have something for each, which the loader's
+-- `to` is told.
+function Saver:plans(about)
   for i, own in ipairs(self.parts) do
+    local part = self.app.parts[i]
     check(lib.ln_engine_save_plan(own.engine, self.entry), own)
-    self:write(i, plain.encode { folds = own.names, name = own.name })
+    self:write(i, plain.encode { folds = own.names, name = own.name, sliced = part.sliced, staged = part.staged,
+      about = about and about[i] })
+  end
+end
+
+--- Writes the rest of a round of those pipelines that must not go on before it is over.
+function Saver:fill_whole()
+  for i, own in ipairs(self.parts) do
+    if own.whole then while not self:some(i, own, PIECE) do end end
   end
 end
 
@@ -144,7 +154,8 @@ local Loader = {}
 Loader.__index = Loader
 
 --- Loads into the engines of an app that has not begun. `to` finds a part by a pipeline's name; what belongs to a pipeline
--- for which it finds none is passed over. `exact`: see ln_engine_load.
+-- for which it finds none is passed over. It is told what else is known of the pipeline: whether its windows are in
+-- slices, whether its panes pass through Lua, and what the saver was told. `exact`: see ln_engine_load.
 function M.loader(to, exact)
   return setmetatable({ to = to, exact = exact and 1 or 0, parts = {}, read = ffi.new "ln_read_entry",
     entry = ffi.new "ln_entry", loaded = {} }, Loader)
@@ -156,7 +167,7 @@ function Loader:plan(number, read)
   if type(about) ~= "table" or type(about.folds) ~= "table" or self.parts[number] ~= nil then
     error("bytes that are broken", 0)
   end
-  local part = self.to(about.name)
+  local part = self.to(about.name, about)
   self.parts[number] = part and { part = part, folds = {} } or false
   if not part then return end
   local _, names = folds_of(part)

@@ -180,10 +180,14 @@ function M.open(pipelines, options)
   end
   local slices = options.slices
   if traced then slices = false end -- each window is seen
+  function app.make(p, celled, kept)
+    return new_part(app, p, { show_name = #pipelines > 1, clock = options.clock, seed = seed, slices = slices,
+      plain = options.plain, streams = options.streams, traced = traced, trace_keys = options.trace_keys,
+      celled = celled, kept = kept }, first)
+  end
   for i, p in ipairs(pipelines) do
-    app.parts[i] = new_part(app, p, { show_name = #pipelines > 1, clock = options.clock, seed = seed,
-      slices = slices, plain = options.plain, streams = options.streams, traced = traced,
-      trace_keys = options.trace_keys, celled = options.celled, kept = options.kept }, first)
+    local celled, kept = options.celled or {}, options.kept or {}
+    app.parts[i] = app.make(p, celled[p.name], kept[p.name])
   end
   return app
 end
@@ -393,6 +397,23 @@ end
 
 -- ---- one app goes on in the place of another
 
+--- The part of that name, made anew where a state has been saved by one whose windows each had a cell, or whose panes
+-- passed through Lua; nil where there is none. Nothing may have been done to it.
+function App:part_for(name, celled, kept)
+  for i, part in ipairs(self.parts) do
+    if part.name == name then
+      if (celled and part.sliced) or (kept and not part.staged) then
+        ffi.free(part.engine, lib.ln_engine_delete)
+        self.parts[i] = self.make(part.pipeline, celled or not part.sliced, kept)
+      end
+      return self.parts[i]
+    end
+  end
+end
+
+--- Engines have been loaded, and are to be stepped before anything else: a status.
+function App:catch_up() return self:begin_round(function() return OK end) and NEEDS_INPUT or DRAIN end
+
 --- Is nothing under way, so that another may take over?
 function App:rests() return not self.batch and not self.round end
 
@@ -427,7 +448,7 @@ function App:take_over(from)
   self.finishing, self.script_errors = from.finishing, from.script_errors + self.script_errors
   for i, text in ipairs(from.news) do table.insert(self.news, i, text) end
   if self.announce then self.announce() end
-  return self:begin_round(function() return OK end) and NEEDS_INPUT or DRAIN
+  return self:catch_up()
 end
 
 --- Frees some of what the engines of an app hold that has handed over; true when nothing is left that takes long.

@@ -1,5 +1,6 @@
 --- What a C host calls: one set of pipelines for a Lua state, with plain numbers and texts in and out.
 local account = require "lunette.account"
+local checkpoints = require "lunette.host.checkpoint"
 local driver = require "lunette.driver"
 local ffi = require "lunette.ffi"
 local jit_report = require "lunette.jit_report"
@@ -287,6 +288,7 @@ function M.progress()
   return watermark, windows, late, read
 end
 
+checkpoints(M, { app = function() return app end })
 reloads(M, { load = load, begin = begin, guarded = guarded, app = function() return app end })
 
 return M

@@ -218,10 +218,10 @@ function M.engine(p, reader, view, sink, options, first)
   lower_window(plan, p.window)
   lower_trigger(plan, p.trigger, whens)
   local anchors, folds = lower_aggregates(plan, p, column, compute)
-  plan.slice_us = options.slices ~= false and not (options.celled and options.celled[p.name]) and M.slices(p) or 0
+  plan.slice_us = options.slices ~= false and not options.celled and M.slices(p) or 0
   plan.lateness_us, plan.panes = p.lateness_us, PANES[p.panes]
   plan.closing_always, plan.fill = p.closing_always and 1 or 0, p.fill or 0
-  plan.staged = (#folds > 0 or p.emit or options.kept and options.kept[p.name]) and 1 or 0
+  plan.staged = (#folds > 0 or p.emit or options.kept) and 1 or 0
   plan.computed_first, plan.computed_columns = first, computed.count
   lower_limits(plan, p.limits)
   plan.hash_seed = options.seed or 0

@@ -49,6 +49,7 @@ return function(host, own)
 
   -- The old side.
   function host.carry_begin()
+    host.checkpoint_end() -- the new engines note no changes yet
     local ok, out = pcall(reload.out, own.app())
     if not ok then return FAILED, out end
     carried = out
