@@ -76,13 +76,13 @@ const char *ln_csv_problem(const ln_csv *c) { return c->problem; }
 
 /* The first problem stays. */
 __attribute__((format(printf, 3, 4))) static void fail(ln_csv *c, uint64_t line, const char *format, ...) {
+    char what[200];
     va_list args;
-    int at;
     if (*c->problem) return;
-    at = snprintf(c->problem, sizeof c->problem, "line %" PRIu64 ": ", line);
     va_start(args, format);
-    vsnprintf(c->problem + at, sizeof c->problem - (size_t)at, format, args);
+    vsnprintf(what, sizeof what, format, args);
     va_end(args);
+    snprintf(c->problem, sizeof c->problem, "line %" PRIu64 ": %s", line, what);
 }
 
 /* ---- collecting a row ------------------------------------------------------------------------------------------- */
