@@ -47,17 +47,27 @@ enum { LINE = 64 }; /* of the processor's cache: cells begin on one */
 
 static uint32_t round_up(uint32_t n, uint32_t to) { return (n + to - 1) / to * to; }
 
-/* What a row and a key of the grid take. */
+/* What a row of the grid takes. */
+static void lay_out_rows(ln_engine *e) {
+    ln_grid *g = &e->grid;
+    uint32_t align = e->states.align == 8 || g->hopping ? 8 : sizeof(uint32_t);
+    g->state_at = g->hopping ? sizeof(ln_hop_row) : g->headed ? sizeof(ln_window_row) : align;
+    g->row_bytes = round_up((uint32_t)g->state_at + e->states.bytes, align);
+}
+
+void ln_grid_add_heads(ln_engine *e) {
+    e->grid.headed = 1;
+    lay_out_rows(e);
+}
+
 static void lay_out_grid(ln_engine *e) {
     ln_grid *g = &e->grid;
-    uint32_t align = e->states.align == 8 ? 8 : sizeof(uint32_t);
     g->hopping = e->plan.hop_us < e->plan.size_us;
-    if (g->hopping) align = 8;
-    g->state_at = g->hopping ? sizeof(ln_hop_row) : align;
-    g->row_bytes = round_up((uint32_t)g->state_at + e->states.bytes, align);
+    g->headed = !g->hopping && (e->folds || e->plan.early.count);
     g->next_end_us = INT64_MAX;
     g->edge_us = LN_PAST;
     g->pivot_us = g->folded_us = LN_GRID_PAST;
+    lay_out_rows(e);
 }
 
 static size_t key_bytes(const ln_engine *e) {
@@ -97,8 +107,12 @@ static int lay_out(ln_engine *e) {
 static void survey_triggers(ln_engine *e) {
     const ln_trigger *both[] = {&e->plan.early, &e->plan.late};
     e->quiet_early = e->plan.at_watermark && e->plan.early.count == 0;
-    if (e->sliced) return; /* each window has its one pane, when W reaches its end */
     e->early_whens = ln_trigger_nodes(&e->plan.early, 1u << LN_WHEN);
+    if (e->sliced) { /* beside those each window has its one pane, when W reaches its end */
+        ln_join_name(&e->question, &e->plan.early, e->early_whens);
+        e->question.count = 0;
+        return;
+    }
     e->late_whens = ln_trigger_nodes(&e->plan.late, 1u << LN_WHEN);
     for (int i = 0; i < 2; i++) {
         e->clock_delays |= ln_trigger_nodes(both[i], 1u << LN_AFTER_DELAY | 1u << LN_AFTER_IDLE) != 0;
