@@ -223,11 +223,10 @@ static int work(ln_engine *e) {
     int done;
     switch (e->phase) {
     case LN_PHASE_ROW:
-        done = e->sliced && !e->plain ? ln_grid_go(e) : LN_GRID_NO_RUN;
-        if (done == LN_GRID_RUN_OVER) return leave_row(e);
-        if (done != LN_GRID_NO_RUN) return done < 0 ? -1 : 0;
-        begin_row(e);
-        return 1;
+        done = e->sliced && !e->plain ? ln_grid_go(e) : LN_RUN_NONE;
+        if (done == LN_RUN_OVER) return leave_row(e);
+        if (done == LN_RUN_NONE) begin_row(e);
+        return done < 0 ? -1 : done != LN_RUN_STOPPED;
     case LN_PHASE_CLOCK:
         done = ln_advance_clock(e);
         if (done == 1) e->phase = LN_PHASE_IDLE;

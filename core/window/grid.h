@@ -76,13 +76,6 @@ typedef struct ln_grid_run {
     ln_slice *slice[LN_GRID_RUN];
 } ln_grid_run;
 
-/* What ln_grid_go has come to. */
-enum ln_grid_going {
-    LN_GRID_NO_RUN = 0, /* the present row has more to it than to join */
-    LN_GRID_RUN_OVER,   /* the present row is the last of a run, and W is still to be moved by it */
-    LN_GRID_STOPPED     /* the step must end here: for a question, or for the host */
-};
-
 typedef struct ln_grid {
     int hopping;     /* windows overlap */
     int headed;      /* rows are ln_window_row */

@@ -216,11 +216,11 @@ static void look_up(ln_engine *e, ln_grid_run *u) {
     uint32_t count = u->end - u->first;
     u->forgotten = e->keys.forgotten;
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t likely = ln_keys_likely(&e->keys, own[i].hash);
-        if (likely != LN_KEY_NONE) __builtin_prefetch(ln_keys_at(&e->keys, likely));
+        u->id[i] = ln_keys_likely(&e->keys, own[i].hash);
+        if (u->id[i] != LN_KEY_NONE) __builtin_prefetch(ln_keys_at(&e->keys, u->id[i]));
     }
     for (uint32_t i = 0; i < count; i++) {
-        u->id[i] = ln_keys_find(&e->keys, own[i].hash, own[i].bytes, own[i].len);
+        u->id[i] = ln_keys_find_likely(&e->keys, u->id[i], own[i].hash, own[i].bytes, own[i].len);
         u->slice[i] = recent_slice(&e->grid, time_us[i]);
         if (u->slice[i]) ln_column_prefetch(&u->slice[i]->column, u->id[i]);
     }
@@ -271,17 +271,17 @@ static int join_run(ln_engine *e, ln_grid_run *u) {
 int ln_grid_go(ln_engine *e) {
     ln_grid_run *u = &e->grid.run;
     int over;
-    if (e->pause) return LN_GRID_STOPPED;
+    if (e->pause) return LN_RUN_STOPPED;
     if (u->next == u->end) {
         u->first = u->next = e->row;
         u->end = run_end(e);
-        if (u->next == u->end) return LN_GRID_NO_RUN;
+        if (u->next == u->end) return LN_RUN_NONE;
         look_up(e, u);
     }
     if (join_run(e, u) < 0) return -1;
     over = u->next == u->end;
     if (e->phase == LN_PHASE_ANSWER) e->join.back = over ? LN_PHASE_AFTER : LN_PHASE_ROW;
-    else if (over) return LN_GRID_RUN_OVER;
+    else if (over) return LN_RUN_OVER;
     if (!over) e->row++;
-    return LN_GRID_STOPPED;
+    return LN_RUN_STOPPED;
 }

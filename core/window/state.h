@@ -32,6 +32,13 @@ enum ln_phase {
     LN_PHASE_MOVING    /* W has moved: windows complete and expire */
 };
 
+/* What a run of rows that have little to them has come to. */
+enum ln_run {
+    LN_RUN_NONE = 0, /* the present row has more to it than runs do */
+    LN_RUN_OVER,     /* the present row has joined, and W is still to be moved by it */
+    LN_RUN_STOPPED   /* the step must end here: for a question, or for the host */
+};
+
 /* Which windows a move asks. */
 enum ln_walk { LN_WALK_NONE = 0, LN_WALK_ALL, LN_WALK_AHEAD, LN_WALK_ALARMS };
 
@@ -263,7 +270,7 @@ void ln_store_rest(ln_engine *e, ln_cell_key *key);
 
 /* grid_rows: the present row joins its windows: LN_TAKEN, why not, or -1. */
 int ln_grid_join(ln_engine *e);
-/* The same for a run of rows that have nothing else to them: enum ln_grid_going, or -1. */
+/* The same for a run of rows that have nothing else to them: enum ln_run, or -1. */
 int ln_grid_go(ln_engine *e);
 /* Rows get heads although the plan needs none, since a saved engine's had; before the first slice. */
 void ln_grid_add_heads(ln_engine *e);
