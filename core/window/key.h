@@ -32,9 +32,11 @@ typedef struct ln_cell_key {
     ln_cells open;    /* windows, in order of (start, end) */
     uint32_t waiting; /* records that wait for W: sessions with a maximum */
     uint32_t id;
-    /* What follows is there only where expired windows leave their extents. */
+    /* What follows is there only where expired windows leave their extents: two lines, of which the first has all that a
+     * record touches. */
     ln_extents closed;
-    struct ln_held *held; /* the records that wait, the one that came last first */
+    /* And this only where records wait. */
+    struct ln_held *held; /* the one that came last first */
 } ln_cell_key;
 
 static inline const uint8_t *ln_key_bytes(const ln_key *key) {

@@ -42,7 +42,7 @@ static void save_kept(ln_engine *e, const ln_kept *k, ln_buf *out) {
 
 static void save_rare(ln_engine *e, const ln_cell *c, const ln_rare *r, ln_buf *out) {
     ln_save_int(out, e->clock_delays ? r->alarm_us : LN_FUTURE);
-    ln_save_int(out, r->run);
+    ln_save_int(out, e->plan.fill ? r->run : 0);
     if (!c->has_past) return;
     save_kept(e, &r->last, out);
     ln_save_uint(out, r->absorbed_count);

@@ -71,7 +71,8 @@ static void lay_out_grid(ln_engine *e) {
 }
 
 static size_t key_bytes(const ln_engine *e) {
-    if (!e->sliced) return e->extents ? sizeof(ln_cell_key) : offsetof(ln_cell_key, closed);
+    if (!e->sliced && e->plan.max_us >= 0) return sizeof(ln_cell_key);
+    if (!e->sliced) return e->extents ? offsetof(ln_cell_key, held) : offsetof(ln_cell_key, closed);
     return e->grid.hopping ? sizeof(ln_hop_key) + round_up(e->states.bytes, 8) : sizeof(ln_key);
 }
 
@@ -95,7 +96,8 @@ static int lay_out(ln_engine *e) {
     e->rare_at = e->states_at + round_up(e->states.bytes, 8);
     e->cell_bytes = (uint32_t)sizeof(ln_cell) + e->rare_at;
     e->rare = p->panes == LN_RETRACTING || p->merging || p->fill || e->clock_delays;
-    if (e->rare) e->cell_bytes += (uint32_t)sizeof(ln_rare);
+    if (e->rare)
+        e->cell_bytes += (uint32_t)(p->fill || e->clock_delays ? sizeof(ln_rare) : offsetof(ln_rare, alarm_us));
     e->cell_bytes = round_up(e->cell_bytes, LINE);
     if (!e->sliced) return 0;
     lay_out_grid(e);
@@ -168,8 +170,8 @@ ln_engine *ln_engine_new_with(const ln_plan *plan, const ln_sink *sink, const ln
     ln_slab_init(&e->cell_slab, &e->mem, e->cell_bytes);
     ln_keys_init(&e->keys, &e->mem, key_bytes(e), plan->hash_seed);
     ln_watermark_init(&e->watermark, &e->plan, &e->source_mem);
-    ln_deadlines_init(&e->completing, &e->mem, &e->rows.mem, mixed, span_of(plan));
-    ln_deadlines_init(&e->expiring, &e->mem, &e->rows.mem, mixed, span_of(plan));
+    ln_deadlines_init(&e->completing, &e->mem, &e->rows.mem, &e->cell_slab, mixed, span_of(plan));
+    ln_deadlines_init(&e->expiring, &e->mem, &e->rows.mem, &e->cell_slab, mixed, span_of(plan));
     e->completing.keys = e->expiring.keys = &e->keys;
     ln_heap_init(&e->alarms, &e->mem, sizeof(ln_cell) + e->rare_at + offsetof(ln_rare, alarm_at));
     ln_heap_init(&e->waiting, &e->mem, offsetof(ln_held, at));

@@ -79,7 +79,9 @@ void ln_store_drop(ln_engine *e, ln_cell *c) {
     if (c->has_past) drop_past(e, ln_cell_rare(e, c));
     if (c->slot) ln_store_give_slot(e, c->slot);
     ln_slab_give(&e->cell_slab, c->id);
-    e->cells--;
+    if (--e->cells) return;
+    ln_deadlines_trim(&e->completing);
+    ln_deadlines_trim(&e->expiring);
 }
 
 void ln_store_rest(ln_engine *e, ln_cell_key *key) {
@@ -145,7 +147,10 @@ int ln_store_bury(ln_engine *e) {
 }
 
 int ln_rare_absorb(ln_rare *into, ln_mem *mem, ln_kept *kept) {
-    if (ln_mem_grow(mem, &into->absorbed, &into->absorbed_cap, into->absorbed_count + 1, sizeof *kept) < 0) return -1;
+    size_t cap = into->absorbed_cap;
+    if (cap > INT32_MAX || ln_mem_grow(mem, &into->absorbed, &cap, (size_t)into->absorbed_count + 1, sizeof *kept) < 0)
+        return -1;
+    into->absorbed_cap = (uint32_t)cap;
     into->absorbed[into->absorbed_count++] = *kept;
     *kept = (ln_kept){0};
     return 0;
