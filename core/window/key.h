@@ -32,8 +32,8 @@ typedef struct ln_cell_key {
     ln_cells open;    /* windows, in order of (start, end) */
     uint32_t waiting; /* records that wait for W: sessions with a maximum */
     uint32_t id;
-    /* What follows is there only where expired windows leave their extents: two lines, of which the first has all that a
-     * record touches. */
+    /* What follows is there only where expired windows leave their extents: two lines of the cache then, and a record
+     * touches the first. */
     ln_extents closed;
     /* And this only where records wait. */
     struct ln_held *held; /* the one that came last first */

@@ -330,7 +330,7 @@ int ln_values_one(ln_engine *e, const ln_window *w, uint32_t i, ln_value *out);
 int ln_fire(ln_engine *e, ln_cell *c, int timing);
 /* A pane of a window that has neither cell nor lateness; 0 or -1. */
 int ln_fire_window(ln_engine *e, const ln_window *w, int timing);
-/* The only pane of one that has not even a head, from a run and, where runs are simple, from another beside it, or NULL.
+/* The only pane of one without a head, from a run and, where runs are simple, from another beside it, or NULL.
  * 0 or -1. */
 int ln_fire_run(ln_engine *e, const ln_key *key, int64_t start_us, int64_t end_us, const uint8_t *run,
                 const uint8_t *more);
