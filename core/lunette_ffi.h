@@ -279,7 +279,7 @@ typedef struct ln_plan {
     int64_t size_us, hop_us, offset_us;
     int64_t slice_us; /* grid: windows are made of slices of this width, a divisor of size and hop; 0: cells.
                          Only where each window has exactly one pane, at its end: at_watermark without an early part,
-                         no lateness, no fill, no folds */
+                         no lateness, no fill, no folds; where none overlap also folds, and `when` unless retracting */
     int64_t gap_us;   /* sessions; for a merging assigner its `longest` */
     int64_t max_us;   /* sessions; -1: none */
     int64_t lateness_us;

@@ -110,6 +110,54 @@ describe("a run that goes on in new engines", function()
     assert.is_true(all > 100)
   end)
 
+  it("with folds and predicates that look at slices, which the next plan may have no more", function()
+    local all, early = 0, 0
+    local folds = {
+      "ln.fold { init = function() return { n = 0 } end, add = function(a, r) a.n = a.n + r.v return a end }",
+      [[ln.fold { state = { n = "double" }, add = function(a, r) a.n = a.n + r.v end,
+        result = function(a) return a.n end }]],
+    }
+    local WHEN = "ln.at_watermark { early = ln.when(function(w, r) return r.v % 3 == w.pane % 2 end) }"
+    streams.each(60, function(g, about)
+      local fold = g:pick(folds)
+      local script = ([[local ln = require "lunette"
+        return ln.pipeline { time = { field = "t" }, key = "k", window = ln.tumbling(%d), watermark = { delay = %d },
+          panes = "%s", trigger = %s, limits = { distinct_values = 3 }, aggregate = { n = ln.count(), %s } }
+      ]]):format(5 * (1 + g:rnd(6)), g:rnd(20), g:pick { "accumulating", "discarding" },
+        g:chance(3) and "nil" or WHEN, g:chance(3) and 'd = ln.distinct "v"' or "f = " .. fold)
+      about.script = script
+      local lines, t = {}, 0
+      for i = 1, 200 do
+        t = t + g:rnd(3)
+        lines[i] = ('{"t":%d,"k":"%s","v":%d}\n'):format(t - g:rnd(15), g:pick { "a", "b", "c" }, g:rnd(50))
+      end
+      local pipelines, options = engine.load(script), { format = "json" }
+      local reference, at = whole(pipelines, lines, options), some_of(g, lines)
+      local r, _, windows = restarted(pipelines, lines, options, at)
+      all = all + windows
+      for _ in r.bytes:gmatch '"timing":"early"' do early = early + 1 end
+      assert.equal(shown(reference), shown(r))
+      local cells = restarted(pipelines, lines, options, at, { format = "json", slices = false })
+      cells.stats[1].windows_opened = r.stats[1].windows_opened
+      assert.equal(shown(reference, true), shown(cells, true))
+    end)
+    assert.is_true(all > 100 and early > 500)
+  end)
+
+  it("counts panes on where the next plan asks no predicate", function()
+    local text = [[local ln = require "lunette"
+      return ln.pipeline { time = { field = "t" }, window = ln.tumbling(10), aggregate = { n = ln.count() }%s }]]
+    local asked = text:format ", trigger = ln.at_watermark { early = ln.when(function() return 1 end) }"
+    local run = engine.open(engine.load(asked), { format = "json" })
+    run:feed '{"t":1}\n{"t":2}\n'
+    run:restart(engine.load(text:format ""), { format = "json" })
+    run:feed '{"t":3}\n{"t":30}\n'
+    run:finish()
+    local panes = {}
+    for i, pane in ipairs(run:result().panes) do panes[i] = { pane.pane, pane.value.n } end
+    assert.same({ { 0, 1 }, { 1, 2 }, { 2, 3 }, { 0, 1 } }, panes)
+  end)
+
   it("saves again what has been loaded, byte for byte", function()
     streams.each(60, function(g, about)
       local case = generate.case(6000 + g.seed)

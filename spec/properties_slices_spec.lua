@@ -141,6 +141,45 @@ describe("slices and cells give the same panes", function()
     assert.is_true(cut > 20 and estimated > 20)
   end)
 
+  -- Windows that do not overlap, with predicates and folds.
+  local EARLY = {
+    "nil", "ln.at_watermark { early = ln.when(function(w, r) return r.v % 3 == 0 end) }",
+    "ln.at_watermark { early = ln.when(function(w) return w.value.n % 2 == 0 and w.pane < 5 end) }",
+    [[ln.at_watermark { early = ln.any { ln.when(function(w, r) return w.start + 5 < r.t end),
+      ln.any { ln.when(function(w, r) return #w.key == 2 and w.value.xs == 2 end) } } }]],
+  }
+  local FOLD_READ = "ln.at_watermark { early = ln.when(function(w) local f = w.value.f return f and f.n > 3 end) }"
+
+  it("where windows do not overlap and predicates and folds look at them", function()
+    local early, folds, late = 0, 0, 0
+    streams.each(120, function(g, about)
+      local size, delay = 1 + g:rnd(40), g:pick { 0, 3, 20 }
+      local fold = g:chance(2)
+      folds = folds + (fold and 1 or 0)
+      about.script = streams.script { window = ("ln.tumbling(%d, { offset = %d })"):format(size, g:rnd(9)),
+        delay = delay, panes = g:pick { "accumulating", "discarding" },
+        trigger = fold and g:chance(3) and FOLD_READ or g:pick(EARLY),
+        aggregates = { "n", "s", "xs", "low", fold and "f" or "high" },
+        more = "limits = { distinct_values = 3 }," .. (g:chance(4) and "emit = function(p) return p end," or "") }
+      local records = g:delayed(g:records { count = 20 + g:rnd(150), keys = g:pick { 1, 3, 20 } },
+        delay + g:pick { 0, size })
+      local run = both(about.script, engine.encode(records, "json"), { rows_max = g:pick { 1, 7, 1024 } })
+      late = late + (run.stats[1].rejected.late or 0)
+      for _, pane in ipairs(run.panes) do early = early + (pane.timing == "early" and 1 or 0) end
+    end)
+    if not streams.usual() then return end
+    assert.is_true(early > 1000 and folds > 30 and late > 100)
+  end)
+
+  it("where a predicate raises an error, and where waiting output cuts a run", function()
+    streams.each(20, function(g, about)
+      about.script = streams.script { window = "ln.tumbling(50)", aggregates = { "n", "f" },
+        trigger = "ln.at_watermark { early = ln.when(function(w, r) return r.v % 7 > 1 or nil + 1 end) }" }
+      local records = g:records { count = 3000, keys = 40 }
+      both(about.script, engine.encode(records, "json"), {})
+    end)
+  end)
+
   describe("and the same counts", function()
     local function counted(values, name)
       local records = {}
@@ -205,6 +244,8 @@ describe("slices and cells give the same panes", function()
 end)
 
 describe("a pipeline's windows have cells of their own", function()
+  local EARLY = "ln.at_watermark { early = ln.any { ln.when(function() end), ln.when(function() end) } }"
+
   local function width(fields)
     local how = { window = "ln.hopping(60, 10)" }
     for name, text in pairs(fields) do how[name] = text end
@@ -219,6 +260,12 @@ describe("a pipeline's windows have cells of their own", function()
     assert.is_nil(width { aggregates = { "n", "f" } })
     assert.is_nil(width { more = "fill = 1," })
     assert.equal(60000, width { window = "ln.tumbling(60)" })
+    assert.is_nil(width { trigger = EARLY })
+    assert.equal(60000, width { window = "ln.tumbling(60)", trigger = EARLY, aggregates = { "n", "f" } })
+    assert.is_nil(width { window = "ln.tumbling(60)", trigger = EARLY, panes = "retracting" })
+    assert.is_nil(width { window = "ln.tumbling(60)", trigger = "ln.when(function() end)" })
+    assert.is_nil(width { window = "ln.tumbling(60)",
+      trigger = "ln.at_watermark { early = ln.any { ln.each(), ln.when(function() end) } }" })
     assert.is_nil(width { window = "ln.hopping(10, 60)" })
     assert.is_nil(width { window = "ln.session(60)" })
   end)

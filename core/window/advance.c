@@ -189,6 +189,7 @@ static int turn_wheels(ln_engine *e, int64_t expired_us) {
 static int pass_due(ln_engine *e) {
     int64_t expired_us = ln_time_sub(e->to_us, e->plan.lateness_us);
     while (ln_deadlines_next(&e->completing) <= e->to_us || ln_deadlines_next(&e->expiring) <= expired_us) {
+        const ln_cell *behind;
         int failed = 0, done;
         ln_cell *c;
         if (e->pause) return 0;
@@ -201,7 +202,8 @@ static int pass_due(ln_engine *e) {
             if (ln_deadlines_turns(&e->completing, e->to_us) || ln_deadlines_turns(&e->expiring, expired_us)) continue;
             break;
         }
-        if (c->after) __builtin_prefetch(c->after->key);
+        behind = ln_deadlines_behind(c->bucket->owner, c);
+        if (behind) __builtin_prefetch(behind);
         (void)ln_engine_worked(e);
         if (pass(e, c) < 0) return e->failed ? -1 : ln_engine_fail(e, LN_ENOMEM, "a firing");
     }

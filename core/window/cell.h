@@ -16,12 +16,14 @@ typedef struct ln_kept {
     uint32_t handle;
 } ln_kept;
 
-/* What only some pipelines ask of their windows: to remember panes, their own and those of windows they have absorbed,
- * to be called by the clock, to count those filled in. Behind the rest of a cell, where a pipeline does. */
+/* What only some pipelines ask of their windows, behind the rest of a cell: to remember panes, their own and those of
+ * windows they have absorbed; and then, where a pipeline asks for that, to be called by the clock and to count those
+ * filled in. */
 typedef struct ln_rare {
     ln_kept last;      /* the pane before, where it may be withdrawn */
     ln_kept *absorbed; /* last panes of absorbed windows, not yet withdrawn (or, discarding, not yet named) */
-    size_t absorbed_count, absorbed_cap;
+    uint32_t absorbed_count, absorbed_cap;
+    /* What follows is there only where there are delays by the clock or windows are filled in. */
     int64_t alarm_us; /* the clock for which it is filed among the alarms; LN_FUTURE: not filed */
     size_t alarm_at;  /* its place in the heap of alarms */
     int64_t run;      /* fill: empty windows in a row up to here */
@@ -36,7 +38,6 @@ struct ln_cell {
     uint64_t age; /* of two windows with the same bounds the one opened first has the lower */
     ln_since since;
     struct ln_bucket *bucket; /* where it waits for W */
-    ln_cell *before, *after;  /* its neighbours there */
     uint32_t id;              /* among all cells */
     uint32_t index;           /* of the next pane */
     uint32_t slot;            /* of its folds in the driver; 0 where there are none */

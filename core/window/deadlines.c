@@ -1,13 +1,17 @@
 /* Windows that wait for W, by their end. */
 #include "window/deadlines.h"
 
+#include "base/assert.h"
+
 static size_t home_of(int64_t end_us, int64_t start_us, size_t slots) {
     uint64_t x = ((uint64_t)end_us ^ (uint64_t)start_us << 20) * UINT64_C(0x9e3779b97f4a7c15);
     return (size_t)(x >> 32) & (slots - 1);
 }
 
-void ln_deadlines_init(ln_deadlines *d, ln_mem *mem, ln_mem *wheel_mem, int mixed_starts, int64_t span_us) {
-    *d = (ln_deadlines){.mem = mem, .wheel_mem = wheel_mem, .mixed_starts = (uint8_t)mixed_starts, .wheel_shift = -1};
+void ln_deadlines_init(ln_deadlines *d, ln_mem *mem, ln_mem *wheel_mem, const ln_slab *cells, int mixed_starts,
+                       int64_t span_us) {
+    *d = (ln_deadlines){.mem = mem, .wheel_mem = wheel_mem, .cells = cells, .wheel_shift = -1};
+    d->mixed_starts = (uint8_t)mixed_starts;
     ln_heap_init(&d->ends, mem, LN_HEAP_NO_PLACE);
     ln_pool_init(&d->buckets, mem, sizeof(ln_bucket));
     if (span_us <= 0) return;
@@ -21,7 +25,8 @@ void ln_deadlines_free(ln_deadlines *d) {
     ln_heap_free(&d->ends);
     ln_mem_free(d->mem, d->table, d->slots * sizeof(ln_bucket *));
     ln_mem_free(d->wheel_mem, d->wheel, sizeof *d->wheel);
-    ln_deadlines_init(d, d->mem, d->wheel_mem, d->mixed_starts, 0);
+    ln_mem_free(d->mem, d->link, d->links * sizeof *d->link);
+    ln_deadlines_init(d, d->mem, d->wheel_mem, d->cells, d->mixed_starts, 0);
 }
 
 /* ---- buckets ---------------------------------------------------------------------------------------------------- */
@@ -59,6 +64,7 @@ static ln_bucket *new_bucket(ln_deadlines *d, int64_t end_us, int64_t start_us) 
     b->end_us = end_us;
     b->start_us = start_us;
     b->owner = d;
+    b->first = b->last = LN_SLAB_NONE;
     place(d, b);
     return b;
 }
@@ -100,21 +106,34 @@ static void drop_top(ln_deadlines *d) {
 
 /* ---- cells in a bucket or a slot -------------------------------------------------------------------------------- */
 
+/* Room for the links of a cell; 0, or -1 where memory is short. */
+static int ensure_links(ln_deadlines *d, const ln_cell *cell) {
+    if (LN_LIKELY(cell->id < d->links)) return 0;
+    return ln_mem_grow(d->mem, &d->link, &d->links, (size_t)cell->id + 1, sizeof *d->link);
+}
+
+void ln_deadlines_trim(ln_deadlines *d) { ln_mem_shrink(d->mem, &d->link, &d->links, 0, sizeof *d->link); }
+
 static void append(ln_bucket *b, ln_cell *cell) {
+    ln_links *link = b->owner->link;
     cell->bucket = b;
     cell->filed = ++b->owner->filings;
-    cell->before = b->last;
-    cell->after = NULL;
-    *(b->last ? &b->last->after : &b->first) = cell;
-    b->last = cell;
+    link[cell->id] = (ln_links){b->last, LN_SLAB_NONE};
+    *(b->last == LN_SLAB_NONE ? &b->first : &link[b->last].after) = cell->id;
+    b->last = cell->id;
 }
 
 void ln_deadlines_remove(ln_cell *cell) {
     ln_bucket *b = cell->bucket;
-    *(cell->before ? &cell->before->after : &b->first) = cell->after;
-    *(cell->after ? &cell->after->before : &b->last) = cell->before;
+    ln_links *link = b->owner->link, own = link[cell->id];
+    *(own.before == LN_SLAB_NONE ? &b->first : &link[own.before].after) = own.after;
+    *(own.after == LN_SLAB_NONE ? &b->last : &link[own.after].before) = own.before;
     cell->bucket = NULL;
-    cell->before = cell->after = NULL;
+}
+
+/* The first cell of a bucket, or NULL. */
+static ln_cell *first_of(const ln_deadlines *d, const ln_bucket *b) {
+    return b->first == LN_SLAB_NONE ? NULL : ln_slab_at(d->cells, b->first);
 }
 
 /* The cell is about to be filed anew, without anything having happened to it. */
@@ -143,7 +162,8 @@ static int make_wheel(ln_deadlines *d, int64_t end_us) {
     w->shift = d->wheel_shift;
     w->next_us = INT64_MAX;
     turn(w, (__int128)(end_us >> w->shift) - LN_WHEEL_SLOTS / 4); /* others may be nearer */
-    for (size_t i = 0; i < LN_WHEEL_SLOTS; i++) w->slot[i] = (ln_bucket){.owner = d, .in_wheel = 1};
+    for (size_t i = 0; i < LN_WHEEL_SLOTS; i++)
+        w->slot[i] = (ln_bucket){.first = LN_SLAB_NONE, .last = LN_SLAB_NONE, .owner = d, .in_wheel = 1};
     return 0;
 }
 
@@ -168,18 +188,39 @@ static int64_t first_filled(const ln_wheel *w) {
     return stop;
 }
 
+enum { AHEAD = 8, LINE = 64 };
+
+/* Fetches a cell ahead of time; the id of the one behind it. */
+static uint32_t fetch(const ln_deadlines *d, uint32_t id) {
+    if (id == LN_SLAB_NONE) return id;
+    __builtin_prefetch(ln_slab_at(d->cells, id));
+    return d->link[id].after;
+}
+
+/* What is touched when it is due, soon: the rest of the cell, and its key. */
+static void fetch_rest(const ln_cell *c) {
+    __builtin_prefetch((const char *)c + LINE);
+    __builtin_prefetch((const char *)c + 2 * LINE);
+    __builtin_prefetch(c->key);
+    __builtin_prefetch((const char *)c->key + LINE);
+}
+
 /* Takes the cells out of a slot that W has come into: those that end in it go into buckets, where their order shows;
  * those whose end has grown are filed anew. 1 when it is empty, 0 when `work` has been used up, -1 where memory is
  * short. */
 static int empty_slot(ln_deadlines *d, int64_t number, uint32_t *work) {
     size_t i = (size_t)number & (LN_WHEEL_SLOTS - 1);
     ln_bucket *b = &d->wheel->slot[i];
-    while (b->first) {
-        ln_cell *c = b->first;
+    uint32_t ahead = b->first;
+    for (int k = 0; k < AHEAD; k++) ahead = fetch(d, ahead);
+    while (b->first != LN_SLAB_NONE) {
+        ln_cell *c = first_of(d, b);
         if (!*work) return 0;
         --*work;
+        ahead = fetch(d, ahead);
         touch(d, c);
         ln_deadlines_remove(c);
+        if (c->end_us >> d->wheel->shift <= number) fetch_rest(c);
         if ((c->end_us >> d->wheel->shift > number ? ln_deadlines_add(d, c) : add_to_bucket(d, c)) == 0) continue;
         append(b, c);
         return -1;
@@ -207,6 +248,7 @@ int ln_deadlines_turn(ln_deadlines *d, int64_t upto_us, uint32_t *work) {
 /* ---- both ------------------------------------------------------------------------------------------------------- */
 
 int ln_deadlines_add(ln_deadlines *d, ln_cell *cell) {
+    if (ensure_links(d, cell) < 0) return -1;
     if (d->wheel_shift >= 0 && (d->wheel || make_wheel(d, cell->end_us) == 0)) {
         int64_t number = cell->end_us >> d->wheel->shift;
         if ((uint64_t)number - (uint64_t)d->wheel->first < LN_WHEEL_SLOTS) {
@@ -225,7 +267,7 @@ static int belongs(const ln_deadlines *d, const ln_bucket *b, const ln_cell *c) 
 ln_cell *ln_deadlines_due(ln_deadlines *d, int64_t upto_us, int *failed) {
     while (d->ends.count && ln_heap_least(&d->ends) <= upto_us) {
         ln_bucket *b = ln_heap_top(&d->ends);
-        ln_cell *c = b->first;
+        ln_cell *c = first_of(d, b);
         if (!c) {
             drop_top(d);
         } else if (belongs(d, b, c)) {
@@ -256,6 +298,7 @@ ln_span ln_deadlines_place(const ln_cell *c) {
 
 int ln_deadlines_put(ln_deadlines *d, ln_cell *cell, int in_wheel, ln_span place) {
     ln_bucket *b;
+    if (ensure_links(d, cell) < 0) return -1;
     if (place.end_us > cell->end_us) place.end_us = cell->end_us;
     if (in_wheel && d->wheel) {
         int64_t number = place.end_us >> d->wheel->shift;
@@ -279,11 +322,12 @@ int ln_deadlines_set_wheel(ln_deadlines *d, int shift, int64_t first) {
 }
 
 static const char *verify_list(const ln_deadlines *d, const ln_bucket *b) {
-    const ln_cell *before = NULL;
+    uint32_t before = LN_SLAB_NONE;
     if (b->owner != d) return "a bucket has another owner";
-    for (const ln_cell *c = b->first; c; before = c, c = c->after) {
-        if (c->bucket != b) return "a window is not in the bucket it says";
-        if (c->before != before) return "a bucket's list is torn";
+    for (uint32_t id = b->first; id != LN_SLAB_NONE; before = id, id = d->link[id].after) {
+        const ln_cell *c = ln_slab_at(d->cells, id);
+        if (c->id != id || c->bucket != b) return "a window is not in the bucket it says";
+        if (d->link[id].before != before) return "a bucket's list is torn";
         if (!b->in_wheel && c->end_us < b->end_us) return "a window waits past its end";
         if (c->end_us < ln_deadlines_next(d)) return "a window is due before the next one";
     }
@@ -297,7 +341,8 @@ const char *ln_deadlines_verify(const ln_deadlines *d) {
         if ((wrong = verify_list(d, d->ends.entry[i].item))) return wrong;
     for (size_t i = 0; d->wheel && i < LN_WHEEL_SLOTS; i++) {
         if ((wrong = verify_list(d, &d->wheel->slot[i]))) return wrong;
-        if (d->wheel->slot[i].first && !(d->wheel->filled[i / 64] >> i % 64 & 1)) return "a slot is thought empty";
+        if (d->wheel->slot[i].first != LN_SLAB_NONE && !(d->wheel->filled[i / 64] >> i % 64 & 1))
+            return "a slot is thought empty";
     }
     return NULL;
 }

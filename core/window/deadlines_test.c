@@ -6,8 +6,27 @@
 
 enum { CELLS = 400, STEPS = 6000 };
 
+static ln_mem slab_mem;
+static ln_slab slab;
 static ln_cell *cells[CELLS];
 static uint64_t ages;
+
+static ln_cell *make_cell(void) {
+    uint32_t id = ln_slab_take(&slab);
+    ln_cell *c;
+    if (id == LN_SLAB_NONE) abort();
+    c = ln_slab_at(&slab, id);
+    c->id = id;
+    return c;
+}
+
+static void make_cells(void) {
+    ln_mem_init(&slab_mem);
+    ln_slab_init(&slab, &slab_mem, sizeof(ln_cell));
+    for (int i = 0; i < CELLS; i++) cells[i] = make_cell();
+}
+
+static void free_cells(void) { ln_slab_free(&slab); }
 
 static int waits(const ln_cell *c) { return c->bucket != NULL; }
 
@@ -90,9 +109,9 @@ static void run(uint64_t seed, int mixed, int wheel, int64_t spread) {
     ln_deadlines d;
     int64_t now_us = -1000;
     int ok = 1;
-    ln_deadlines_init(&d, test_mem_init(&t, SIZE_MAX / 2), &t.mem, mixed, wheel ? spread : 0);
+    make_cells();
+    ln_deadlines_init(&d, test_mem_init(&t, SIZE_MAX / 2), &t.mem, &slab, mixed, wheel ? spread : 0);
     ages = 0;
-    for (int i = 0; i < CELLS; i++) memset(cells[i], 0, sizeof **cells);
     for (int i = 0; i < STEPS && ok; i++) {
         ln_cell *c = cells[test_random_below(&r, CELLS)];
         if (!waits(c)) file(&d, &r, c, now_us, spread);
@@ -108,28 +127,15 @@ static void run(uint64_t seed, int mixed, int wheel, int64_t spread) {
         if (waits(cells[i])) ln_deadlines_remove(cells[i]);
     is_sound(&d);
     ln_deadlines_free(&d);
+    free_cells();
     CHECK_INT(t.held, 0);
     CHECK_INT(t.mem.used, 0);
     if (!ok) fprintf(stderr, "  seed %" PRIu64 "\n", seed);
 }
 
-static void make_cells(void) {
-    for (int i = 0; i < CELLS; i++)
-        if (!cells[i] && !(cells[i] = calloc(1, sizeof **cells))) abort();
-}
-
-static void free_cells(void) {
-    for (int i = 0; i < CELLS; i++) {
-        free(cells[i]);
-        cells[i] = NULL;
-    }
-}
-
 static void random_steps(void) {
     static const int64_t spreads[] = {4, 30, 300, 100000};
-    make_cells();
     for (uint64_t i = 0; i < 16; i++) run(i, i % 2 == 1, i % 4 > 1, spreads[i / 4]);
-    free_cells();
 }
 
 /* Ends at both ends of the range, and one that all share. */
@@ -140,7 +146,7 @@ static void extreme_ends_with(int wheel) {
     int failed = 0;
     make_cells();
     ln_mem_init(&mem);
-    ln_deadlines_init(&d, &mem, &mem, 1, wheel);
+    ln_deadlines_init(&d, &mem, &mem, &slab, 1, wheel);
     CHECK_INT(ln_deadlines_next(&d), INT64_MAX);
     CHECK(!due(&d, INT64_MAX, &failed));
     for (int i = 0; i < 5; i++) {
@@ -171,7 +177,7 @@ static void memory_runs_out(void) {
     uint64_t refused = 0;
     int failed = 0;
     make_cells();
-    ln_deadlines_init(&d, test_mem_init(&t, SIZE_MAX / 2), &t.mem, 1, 0);
+    ln_deadlines_init(&d, test_mem_init(&t, SIZE_MAX / 2), &t.mem, &slab, 1, 0);
     for (int i = 0; i < CELLS; i++) {
         cells[i]->end_us = 1 + i * 7 % CELLS;
         for (uint64_t n = 1; n <= 4 && !waits(cells[i]); n++) {
@@ -201,13 +207,14 @@ static void memory_follows(void) {
     ln_deadlines d;
     size_t most;
     int failed = 0;
-    ln_cell *many = calloc(MANY, sizeof *many);
-    if (!many) abort();
-    ln_deadlines_init(&d, test_mem_init(&t, SIZE_MAX / 2), &t.mem, 0, 0);
+    ln_cell *many[MANY];
+    make_cells();
+    for (int i = 0; i < MANY; i++) many[i] = make_cell();
+    ln_deadlines_init(&d, test_mem_init(&t, SIZE_MAX / 2), &t.mem, &slab, 0, 0);
     for (int round = 0; round < 2; round++) {
         for (int i = 0; i < MANY; i++) {
-            many[i].end_us = i * 7919 % MANY;
-            CHECK_INT(ln_deadlines_add(&d, &many[i]), 0);
+            many[i]->end_us = i * 7919 % MANY;
+            CHECK_INT(ln_deadlines_add(&d, many[i]), 0);
         }
         most = t.held;
         for (int i = 0; i < MANY; i++) {
@@ -217,11 +224,12 @@ static void memory_follows(void) {
             if (i % 100 == 0) CHECK_TEXT(ln_deadlines_verify(&d), "");
         }
         CHECK(!due(&d, MANY, &failed));
+        ln_deadlines_trim(&d);
         CHECK(t.mem.used < most / 10); /* what a pool keeps does not count */
     }
     ln_deadlines_free(&d);
     CHECK_INT(t.held, 0);
-    free(many);
+    free_cells();
 }
 
 static void disorder_is_seen(void) {
@@ -229,7 +237,7 @@ static void disorder_is_seen(void) {
     ln_deadlines d;
     make_cells();
     ln_mem_init(&mem);
-    ln_deadlines_init(&d, &mem, &mem, 1, 0);
+    ln_deadlines_init(&d, &mem, &mem, &slab, 1, 0);
     for (int i = 0; i < 3; i++) {
         cells[i]->end_us = 5;
         CHECK_INT(ln_deadlines_add(&d, cells[i]), 0);
@@ -238,7 +246,7 @@ static void disorder_is_seen(void) {
     cells[1]->end_us = 4;
     CHECK_TEXT(ln_deadlines_verify(&d), "a window waits past its end");
     cells[1]->end_us = 5;
-    cells[1]->before = NULL;
+    d.link[cells[1]->id].before = LN_SLAB_NONE;
     CHECK_TEXT(ln_deadlines_verify(&d), "a bucket's list is torn");
     ln_deadlines_free(&d);
     free_cells();

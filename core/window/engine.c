@@ -97,7 +97,10 @@ static int judge(ln_engine *e) {
     }
     if (!own->bytes) return reject(e, LN_REASON_BAD_KEY);
     if (e->rows.row[e->row] == LN_ROW_ERROR_FIELD) return reject(e, LN_REASON_SCRIPT_ERROR);
-    if (e->sliced) return ln_engine_settle(e, ln_grid_join(e));
+    if (e->sliced) {
+        e->join.back = LN_PHASE_AFTER;
+        return ln_engine_settle(e, ln_grid_join(e));
+    }
     key = key_of(e, own, &refused);
     if (!key) return refused ? reject(e, LN_REASON_LIMIT) : ln_engine_fail(e, LN_ENOMEM, "a key");
     ln_keys_touch(&e->keys, &key->key, key->id);
@@ -219,10 +222,10 @@ static int work(ln_engine *e) {
     int done;
     switch (e->phase) {
     case LN_PHASE_ROW:
-        if (e->sliced && !e->plain && (done = ln_grid_run(e)) != 0)
-            return done < 0 ? -1 : leave_row(e); /* its last row */
-        begin_row(e);
-        return 1;
+        done = e->sliced && !e->plain ? ln_grid_go(e) : LN_RUN_NONE;
+        if (done == LN_RUN_OVER) return leave_row(e);
+        if (done == LN_RUN_NONE) begin_row(e);
+        return done < 0 ? -1 : done != LN_RUN_STOPPED;
     case LN_PHASE_CLOCK:
         done = ln_advance_clock(e);
         if (done == 1) e->phase = LN_PHASE_IDLE;
@@ -231,7 +234,7 @@ static int work(ln_engine *e) {
         if (e->tracing) ln_trace_before(e);
         begin_move(e, e->rows.judged_us[e->row], LN_PHASE_JUDGE);
         return 1;
-    case LN_PHASE_JUDGE: return judge(e) < 0 ? -1 : 1;
+    case LN_PHASE_JUDGE: return judge(e) < 0 ? -1 : e->phase != LN_PHASE_ANSWER;
     case LN_PHASE_ANSWER: return ln_join_answered(e) < 0 ? -1 : e->phase == LN_PHASE_JOIN ? join_on(e) : 1;
     case LN_PHASE_JOIN: return join_on(e);
     case LN_PHASE_AFTER: return leave_row(e);

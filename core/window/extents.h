@@ -10,38 +10,43 @@
 enum { LN_EXTENTS_NEAR = 2 };
 
 typedef struct ln_extents {
-    ln_span near[LN_EXTENTS_NEAR];
-    ln_span *far; /* NULL: they lie in `near` */
-    size_t cap;   /* of `far` */
+    union {
+        ln_span near[LN_EXTENTS_NEAR];
+        ln_span *far;
+    };
+    uint32_t cap; /* of `far`; 0: they lie in `near` */
     uint32_t first, count;
 } ln_extents;
 
 static inline ln_span *ln_extents_at(const ln_extents *x, uint32_t i) {
-    return (ln_span *)(x->far ? x->far : x->near) + x->first + i;
+    return (ln_span *)(x->cap ? x->far : x->near) + x->first + i;
 }
 
 static inline void ln_extents_free(ln_extents *x, ln_mem *mem) {
-    ln_mem_free(mem, x->far, x->cap * sizeof *x->far);
-    x->far = NULL;
+    if (x->cap) ln_mem_free(mem, x->far, x->cap * sizeof *x->far);
     x->cap = 0;
     x->first = 0;
 }
 
+/* Twice the room; 0, or -1 where memory is short. */
+static inline int ln_extents_widen(ln_extents *x, ln_mem *mem) {
+    size_t cap = x->cap;
+    ln_span *far = cap ? x->far : NULL;
+    if (x->count > UINT32_MAX / 4 || ln_mem_grow(mem, &far, &cap, (size_t)x->count + 1, sizeof *far) < 0) return -1;
+    if (!x->cap) memcpy(far, x->near, sizeof x->near);
+    x->far = far;
+    x->cap = (uint32_t)cap;
+    return 0;
+}
+
 /* 0, or -1 where memory is short. */
 static inline int ln_extents_add(ln_extents *x, ln_mem *mem, ln_span span) {
-    size_t cap = x->far ? x->cap : LN_EXTENTS_NEAR;
+    uint32_t cap = x->cap ? x->cap : LN_EXTENTS_NEAR;
     if (x->first && x->first + x->count == cap) {
         memmove(ln_extents_at(x, 0) - x->first, ln_extents_at(x, 0), x->count * sizeof span);
         x->first = 0;
     }
-    if (x->count == cap) {
-        ln_span *far = x->far;
-        size_t far_cap = x->cap;
-        if (ln_mem_grow(mem, &far, &far_cap, cap + 1, sizeof span) < 0) return -1;
-        if (!x->far) memcpy(far, x->near, sizeof x->near);
-        x->far = far;
-        x->cap = far_cap;
-    }
+    if (x->count == cap && ln_extents_widen(x, mem) < 0) return -1;
     *ln_extents_at(x, x->count++) = span;
     return 0;
 }

@@ -147,6 +147,21 @@ int ln_fire(ln_engine *e, ln_cell *c, int timing) {
     return 0;
 }
 
+int ln_fire_window(ln_engine *e, const ln_window *w, int timing) {
+    ln_pane pane = {
+        .key = ln_key_bytes(w->key),
+        .key_len = w->key->len,
+        .index = w->index,
+        .start_us = w->start_us,
+        .end_us = w->end_us,
+        .timing = (uint8_t)timing,
+        .final = timing != LN_EARLY,
+    };
+    if (ln_values_fill(e, w->run, w->over, &pane) < 0) return ln_engine_fail(e, LN_ENOMEM, "a pane");
+    e->stats.panes[timing]++;
+    return send_pane(e, &pane, w->slot, 0);
+}
+
 int ln_fire_run(ln_engine *e, const ln_key *key, int64_t start_us, int64_t end_us, const uint8_t *run,
                 const uint8_t *more) {
     ln_pane pane = {

@@ -9,6 +9,10 @@
  *   - so a window is its key's first row in the front and the key's back. When the front is used up the back becomes
  *     the front ("flips"), which costs each row one merge; doubles are never subtracted.
  *
+ * Windows that do not overlap may also keep folds, and be asked by predicates at each record whether a pane leaves
+ * early: their rows have a head of their own for that. Measured against a cell for each: a record with a predicate 142
+ * ns for 178, one with a fold 166 for 188.
+ *
  * Windows are fired in the order of their ends, all keys of one in a pass over memory: of the slice's rows, or of the
  * keys. A pass can stop after any row and go on there later. */
 #ifndef LN_WINDOW_GRID_H
@@ -26,8 +30,18 @@ typedef struct ln_slice {
     ln_column column;
 } ln_slice;
 
-/* The row of a slice where windows overlap. Behind it, at ln_grid.state_at, lies the run of states; where they do not
- * overlap that lies right behind the number of the key. */
+/* A row is its head, and behind that, at ln_grid.state_at, its run of states. The head is the number of the key alone
+ * where windows do not overlap and have nothing but their pane at the end; else one of these two. */
+
+/* Windows that have folds or an early trigger. */
+typedef struct ln_window_row {
+    uint32_t key;
+    uint32_t slot;  /* as in ln_cell */
+    uint32_t index; /* likewise */
+    uint8_t over;   /* likewise */
+} ln_window_row;
+
+/* Windows that overlap. */
 typedef struct ln_hop_row {
     uint32_t key;
     uint32_t next_row; /* of the same key, in `next` */
@@ -52,8 +66,19 @@ enum ln_grid_stage {
     LN_GRID_DROP       /* slices go that no window needs any more */
 };
 
+/* Rows that are looked up before the first of them is added, so that memory comes side by side: 3 ns a record among
+ * 10,000 keys, 46 among a million. A step may end between two of them. */
+enum { LN_GRID_RUN = 64 };
+typedef struct ln_grid_run {
+    uint32_t first, next, end; /* rows of the batch; `next` is still to be added */
+    uint64_t forgotten;        /* of the keys, when they were looked up: ids hold while it stays */
+    uint32_t id[LN_GRID_RUN];
+    ln_slice *slice[LN_GRID_RUN];
+} ln_grid_run;
+
 typedef struct ln_grid {
     int hopping;     /* windows overlap */
+    int headed;      /* rows are ln_window_row */
     size_t state_at; /* of a run in a row */
     size_t row_bytes;
     ln_cells slices;           /* in order */
@@ -63,6 +88,8 @@ typedef struct ln_grid {
     __int128 next_us;          /* where there are slices: the start of the first window that holds one */
     int64_t next_end_us;       /* its end, cut to the range; INT64_MAX where there are none */
     int64_t edge_us;           /* no window of the grid ends after W and before this */
+    ln_grid_run run;
+    ln_window_row *asked; /* whose window a predicate is asked about */
     __int128 pivot_us, folded_us;
     uint8_t *combined; /* a run: front and back together */
     int stage;

@@ -187,6 +187,25 @@ static int pass_keys(ln_engine *e) {
     return 1;
 }
 
+int ln_grid_show_early(ln_engine *e) {
+    ln_window_row *own = e->grid.asked;
+    if (ln_fire_window(e, &e->asked, LN_EARLY) < 0) return -1;
+    own->index++;
+    if (e->plan.panes != LN_DISCARDING) return 0;
+    ln_states_clear(&e->states, &e->tally, (uint8_t *)own + e->grid.state_at);
+    if (own->slot) ln_engine_op(e, LN_OP_CLEAR, own->slot, 0);
+    return 0;
+}
+
+/* The last pane of a row with a head. */
+static int show_last(ln_engine *e, const ln_slice *s, uint8_t *run) {
+    ln_window_row *own = (void *)(run - e->grid.state_at);
+    ln_window w = ln_grid_window(e, s, own, run);
+    if (ln_fire_window(e, &w, LN_ON_TIME) < 0) return -1;
+    if (own->slot) ln_store_give_slot(e, own->slot);
+    return 0;
+}
+
 /* Where windows do not overlap: a slice is a window, and its rows go as they are shown. */
 static int pass_rows(ln_engine *e) {
     ln_grid *g = &e->grid;
@@ -194,8 +213,8 @@ static int pass_rows(ln_engine *e) {
     while (g->row < s->column.rows) {
         uint8_t *run = run_of(e, s, g->row);
         ln_key *key = ln_keys_at(&e->keys, ln_column_key(&s->column, g->row));
-        if (show(e, key, run, NULL) < 0) return -1;
         ln_grid_touch(e, ln_column_key(&s->column, g->row));
+        if ((g->headed ? show_last(e, s, run) : show(e, key, run, NULL)) < 0) return -1;
         if (!e->states.plain) ln_states_clear(&e->states, &e->tally, run);
         let_go(e, key);
         if (++g->row % LN_COLUMN_CHUNK == 0) ln_column_passed(&s->column, g->row);

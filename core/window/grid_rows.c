@@ -1,8 +1,6 @@
 /* Puts records into their slices: a run of rows at a time, of which none makes a window complete. */
 #include "window/state.h"
 
-enum { RUN = 64 }; /* rows looked up before the first of them is added */
-
 /* ---- slices ----------------------------------------------------------------------------------------------------- */
 
 static inline int holds(const ln_slice *s, int64_t t_us) { return s && s->start_us <= t_us && t_us < s->end_us; }
@@ -119,8 +117,11 @@ static int is_refused(ln_engine *e, uint32_t key, int64_t t_us) {
 static uint8_t *open_row(ln_engine *e, uint32_t id, ln_slice *s) {
     ln_grid *g = &e->grid;
     ln_key *key = ln_keys_at(&e->keys, id);
-    uint32_t row = ln_column_add(&s->column, id);
+    uint32_t slot = 0, row;
+    if (e->folds && (slot = ln_store_slot(e)) == 0) return NULL;
+    row = ln_column_add(&s->column, id);
     if (row == LN_COLUMN_NONE) return NULL;
+    if (slot) ((ln_window_row *)(void *)ln_column_row(&s->column, row))->slot = slot;
     g->rows++;
     key->held++;
     ln_keys_wake(&e->keys, key);
@@ -135,6 +136,22 @@ static void seek(ln_engine *e, __int128 start) {
     if (g->next_end_us != INT64_MAX && start >= g->next_us) return;
     g->next_us = start;
     g->next_end_us = ln_time_clamp(start + e->plan.size_us);
+}
+
+/* The record has come into that row, which has a head. */
+static void took(ln_engine *e, const ln_slice *s, ln_window_row *own, uint8_t *run, uint32_t row) {
+    if (e->folds) ln_engine_op(e, LN_OP_ADD, own->slot, row);
+    if (!e->early_whens) return;
+    e->grid.asked = own;
+    ln_join_ask(e, row, ln_grid_window(e, s, own, run), e->early_whens);
+}
+
+/* The record comes into a row that is there. 0, or -1 where memory is short. */
+static inline int take(ln_engine *e, const ln_slice *s, uint8_t *to, uint32_t row) {
+    uint8_t *run = to + e->grid.state_at;
+    if (ln_states_add(&e->states, &e->tally, run, row) < 0) return -1;
+    if (e->grid.headed) took(e, s, (ln_window_row *)(void *)to, run, row);
+    return 0;
 }
 
 /* The whole way of a record: its windows, its key, its slice, its row, each made where there is none. LN_TAKEN, why
@@ -162,7 +179,7 @@ static int join(ln_engine *e, uint32_t row) {
     used(&e->grid, s);
     ln_grid_touch(e, id);
     to = found == LN_COLUMN_NONE ? open_row(e, id, s) : ln_column_row(&s->column, found);
-    if (!to || ln_states_add(&e->states, &e->tally, to + e->grid.state_at, row) < 0) return -1;
+    if (!to || take(e, s, to, row) < 0) return -1;
     if (e->grid.hopping && ln_grid_add_behind(e, s, id, row) < 0) return -1;
     seek(e, e->join.first_us + (__int128)e->join.late * e->plan.hop_us);
     return LN_TAKEN;
@@ -184,7 +201,7 @@ static uint32_t run_end(ln_engine *e) {
     const ln_rows *f = &e->rows;
     ln_grid *g = &e->grid;
     uint32_t end = f->batch->rows < e->until ? f->batch->rows : e->until, row = e->row;
-    if (end - row > RUN) end = row + RUN;
+    if (end - row > LN_GRID_RUN) end = row + LN_GRID_RUN;
     if (g->edge_us <= e->now_us) g->edge_us = ln_grid_edge(e, e->now_us);
     for (; row < end; row++) {
         if (f->row[row] != LN_ROW_TAKE || f->judged_us[row] >= g->edge_us || !e->row_key[row].bytes) break;
@@ -193,25 +210,17 @@ static uint32_t run_end(ln_engine *e) {
     return row;
 }
 
-/* What a run looks up before it adds anything, so that memory comes side by side: 3 ns a record among 10,000 keys, 46
- * among a million. */
-typedef struct run {
-    uint32_t first, count;
-    uint64_t forgotten; /* of the keys, when they were looked up: ids hold while it stays */
-    uint32_t id[RUN];
-    ln_slice *slice[RUN];
-} run;
-
-static void look_up(ln_engine *e, run *u) {
+static void look_up(ln_engine *e, ln_grid_run *u) {
     const ln_key_of_row *own = &e->row_key[u->first];
     const int64_t *time_us = &e->rows.time_us[u->first];
+    uint32_t count = u->end - u->first;
     u->forgotten = e->keys.forgotten;
-    for (uint32_t i = 0; i < u->count; i++) {
-        uint32_t likely = ln_keys_likely(&e->keys, own[i].hash);
-        if (likely != LN_KEY_NONE) __builtin_prefetch(ln_keys_at(&e->keys, likely));
+    for (uint32_t i = 0; i < count; i++) {
+        u->id[i] = ln_keys_likely(&e->keys, own[i].hash);
+        if (u->id[i] != LN_KEY_NONE) __builtin_prefetch(ln_keys_at(&e->keys, u->id[i]));
     }
-    for (uint32_t i = 0; i < u->count; i++) {
-        u->id[i] = ln_keys_find(&e->keys, own[i].hash, own[i].bytes, own[i].len);
+    for (uint32_t i = 0; i < count; i++) {
+        u->id[i] = ln_keys_find_likely(&e->keys, u->id[i], own[i].hash, own[i].bytes, own[i].len);
         u->slice[i] = recent_slice(&e->grid, time_us[i]);
         if (u->slice[i]) ln_column_prefetch(&u->slice[i]->column, u->id[i]);
     }
@@ -219,7 +228,7 @@ static void look_up(ln_engine *e, run *u) {
 
 /* The row of the i-th record of the run in a slice that is there, and of which no window is complete; made where there
  * is room for it. NULL sends the record the whole way. */
-static inline uint8_t *row_for(ln_engine *e, const run *u, uint32_t i) {
+static inline uint8_t *row_for(ln_engine *e, const ln_grid_run *u, uint32_t i) {
     const ln_key_of_row *own = &e->row_key[u->first + i];
     ln_slice *s = u->slice[i];
     uint32_t id = u->id[i], row = LN_COLUMN_NONE;
@@ -238,9 +247,10 @@ static inline uint8_t *row_for(ln_engine *e, const run *u, uint32_t i) {
     return open_row(e, id, s);
 }
 
-static int join_run(ln_engine *e, const run *u) {
+static int join_run(ln_engine *e, ln_grid_run *u) {
     uint32_t taken = 0;
-    for (uint32_t i = 0; i < u->count; i++) {
+    while (u->next < u->end && !e->pause && e->phase == LN_PHASE_ROW) {
+        uint32_t i = u->next++ - u->first;
         uint8_t *to = row_for(e, u, i);
         e->row = u->first + i;
         if (!to) {
@@ -249,23 +259,29 @@ static int join_run(ln_engine *e, const run *u) {
         }
         e->tally.time_us = e->rows.time_us[e->row];
         e->tally.arrival = ++e->arrivals;
-        if (ln_states_add(&e->states, &e->tally, to + e->grid.state_at, e->row) < 0)
-            return ln_engine_fail(e, LN_ENOMEM, "a slice");
+        if (take(e, u->slice[i], to, e->row) < 0) return ln_engine_fail(e, LN_ENOMEM, "a slice");
         taken++;
     }
     e->stats.read += taken;
     e->stats.aggregated += taken;
+    e->clock_us = e->rows.clock_us[e->row];
     return 0;
 }
 
-int ln_grid_run(ln_engine *e) {
-    run u = {.first = e->row, .count = run_end(e) - e->row};
-    uint32_t last;
-    if (!u.count) return 0;
-    look_up(e, &u);
-    if (join_run(e, &u) < 0) return -1;
-    last = u.first + u.count - 1;
-    e->row = last;
-    e->clock_us = e->rows.clock_us[last];
-    return 1;
+int ln_grid_go(ln_engine *e) {
+    ln_grid_run *u = &e->grid.run;
+    int over;
+    if (e->pause) return LN_RUN_STOPPED;
+    if (u->next == u->end) {
+        u->first = u->next = e->row;
+        u->end = run_end(e);
+        if (u->next == u->end) return LN_RUN_NONE;
+        look_up(e, u);
+    }
+    if (join_run(e, u) < 0) return -1;
+    over = u->next == u->end;
+    if (e->phase == LN_PHASE_ANSWER) e->join.back = over ? LN_PHASE_AFTER : LN_PHASE_ROW;
+    else if (over) return LN_RUN_OVER;
+    if (!over) e->row++;
+    return LN_RUN_STOPPED;
 }

@@ -133,32 +133,52 @@ static int add(ln_engine *e, ln_cell *c) {
     return 0;
 }
 
-static void ask(ln_engine *e, ln_cell *c, uint64_t whens) {
-    const ln_trigger *trigger = ln_offer_trigger(e, c);
+void ln_join_ask(ln_engine *e, uint32_t row, ln_window w, uint64_t whens) {
     ln_question *q = &e->question;
-    q->row = (int32_t)row_of(e);
-    q->slot = (int32_t)c->slot;
-    q->pane = c->index;
+    e->asked = w;
+    q->row = (int32_t)row;
+    q->slot = (int32_t)w.slot;
+    q->pane = w.index;
     q->ops = e->ops_taken ? 0 : (uint32_t)e->op_count;
-    q->count = 0;
-    for (uint64_t rest = whens; rest; rest &= rest - 1)
-        q->when[q->count++] = (uint8_t)trigger->node[__builtin_ctzll(rest)].n;
-    e->join.asked = c;
+    q->count = (uint32_t)__builtin_popcountll(whens);
     e->join.whens = whens;
     e->phase = LN_PHASE_ANSWER;
 }
 
+void ln_join_name(ln_question *q, const ln_trigger *trigger, uint64_t whens) {
+    q->count = 0;
+    for (uint64_t rest = whens; rest; rest &= rest - 1)
+        q->when[q->count++] = (uint8_t)trigger->node[__builtin_ctzll(rest)].n;
+}
+
+static void ask(ln_engine *e, ln_cell *c, uint64_t whens) {
+    ln_join_name(&e->question, ln_offer_trigger(e, c), whens);
+    e->join.asked = c;
+    ln_join_ask(e, row_of(e),
+                (ln_window){.key = &c->key->key,
+                            .start_us = c->start_us,
+                            .end_us = c->end_us,
+                            .run = ln_cell_run(e, c),
+                            .over = &c->over,
+                            .slot = c->slot,
+                            .index = c->index},
+                whens);
+}
+
 int ln_join_answered(ln_engine *e) {
     ln_event event = {.kind = LN_EVENT_RECORD};
-    ln_cell *asked;
+    ln_cell *asked = e->join.asked;
     uint32_t i = 0;
+    int err = 0;
     for (uint64_t rest = e->join.whens; rest; rest &= rest - 1, i++)
         if (e->question.answer[i]) event.answers |= rest & (~rest + 1);
     e->question.count = 0;
     e->phase = e->join.back;
-    asked = e->join.asked;
     e->join.asked = NULL;
-    return ln_offer(e, asked, &event);
+    if (asked) err = ln_offer(e, asked, &event);
+    else if (event.answers) err = ln_grid_show_early(e);
+    e->asked.key = NULL;
+    return err;
 }
 
 int ln_join_next(ln_engine *e) {

@@ -48,10 +48,12 @@ static void free_bytes(ln_keys *k, ln_key *key) {
     if (key->len > LN_KEY_NEAR) ln_mem_free(k->mem, (void *)(uintptr_t)ln_key_bytes(key), key->len);
 }
 
+static size_t table_bytes(size_t slots) { return slots ? slots * (sizeof(uint32_t) + 1) + LN_KEY_TAGS : 0; }
+
 void ln_keys_free(ln_keys *k) {
     for (uint32_t id = 0; (id = ln_keys_next(k, id)) != LN_KEY_NONE; id++) free_bytes(k, ln_keys_at(k, id));
     ln_slab_free(&k->slab);
-    ln_mem_free(k->mem, k->slot, k->slots * sizeof *k->slot);
+    ln_mem_free(k->mem, k->slot, table_bytes(k->slots));
     ln_keys_track(k, k->changes.mem, 0);
     ln_keys_init(k, k->mem, k->slab.entry_bytes, k->seed);
 }
@@ -61,17 +63,25 @@ uint32_t ln_keys_hash(const ln_keys *k, const uint8_t *bytes, size_t len) {
     return (uint32_t)(hash ^ hash >> 32);
 }
 
+static void set(ln_keys *k, size_t i, uint32_t slot, uint8_t tag) {
+    k->slot[i] = slot;
+    k->tag[i] = tag;
+    if (i < LN_KEY_TAGS) k->tag[k->slots + i] = tag;
+}
+
 static void place(ln_keys *k, uint32_t id) {
-    size_t i = ln_keys_at(k, id)->hash & (k->slots - 1);
-    while (k->slot[i]) i = (i + 1) & (k->slots - 1);
-    k->slot[i] = id + 1;
+    uint32_t hash = ln_keys_at(k, id)->hash;
+    size_t i = hash & (k->slots - 1);
+    while (k->tag[i]) i = (i + 1) & (k->slots - 1);
+    set(k, i, id + 1, ln_keys_tag(hash));
 }
 
 static int resize(ln_keys *k, size_t slots) {
-    uint32_t *slot = ln_mem_zero(k->mem, slots * sizeof *slot);
+    uint32_t *slot = ln_mem_zero(k->mem, table_bytes(slots));
     if (!slot) return -1;
-    ln_mem_free(k->mem, k->slot, k->slots * sizeof *k->slot);
+    ln_mem_free(k->mem, k->slot, table_bytes(k->slots));
     k->slot = slot;
+    k->tag = (uint8_t *)(slot + slots);
     k->slots = slots;
     for (uint32_t id = 0; (id = ln_keys_next(k, id)) != LN_KEY_NONE; id++) place(k, id);
     return 0;
@@ -179,10 +189,10 @@ static void close_gap(ln_keys *k, size_t gap) {
     for (size_t i = (gap + 1) & mask; k->slot[i]; i = (i + 1) & mask) {
         size_t home = ln_keys_at(k, k->slot[i] - 1)->hash & mask;
         if (((i - home) & mask) < ((i - gap) & mask)) continue;
-        k->slot[gap] = k->slot[i];
+        set(k, gap, k->slot[i], k->tag[i]);
         gap = i;
     }
-    k->slot[gap] = 0;
+    set(k, gap, 0, 0);
 }
 
 static void forget(ln_keys *k, uint32_t id) {

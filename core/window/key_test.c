@@ -128,10 +128,17 @@ static uint32_t hash_of(const ln_keys *k, int i, int weak) {
     return weak ? UINT32_MAX - (uint32_t)i % 3 : ln_keys_hash(k, name, len);
 }
 
+static size_t guesses, guessed;
+
 static uint32_t find(const ln_keys *k, int i, int weak) {
     uint8_t name[40];
     size_t len = name_of(i, name);
-    return ln_keys_find(k, hash_of(k, i, weak), name, len);
+    uint32_t hash = hash_of(k, i, weak), likely = ln_keys_likely(k, hash), id = ln_keys_find(k, hash, name, len);
+    CHECK_INT(ln_keys_find_likely(k, likely, hash, name, len), id);
+    if (id == LN_KEY_NONE || weak) return id;
+    guesses++;
+    guessed += likely == id;
+    return id;
 }
 
 /* Of those that rested, some may be gone: which ones is the table's business, how many is not. */
@@ -224,6 +231,7 @@ static void random_steps(void) {
         CHECK_INT(t.held, 0);
         CHECK_INT(t.mem.used, 0);
     }
+    CHECK(guesses > STEPS && guessed * 100 > guesses * 85); /* in a table of 16 slots some lie far from their places */
 }
 
 static void memory_runs_out(void) {

@@ -34,6 +34,7 @@ int ln_engine_load(ln_engine *e, const uint8_t *plan, size_t len, int exact) {
         l->why = "windows that have been looked at one by one, for a plan that does not";
         return fail(e, LN_EINVALID);
     }
+    if (e->sliced && l->from.headed) ln_grid_add_heads(e);
     l->numbers_max =
         l->from.state_bytes > e->plan.limits.state_bytes ? l->from.state_bytes : e->plan.limits.state_bytes;
     l->numbers_max = l->numbers_max / 8 + 4096;

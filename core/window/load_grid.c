@@ -51,6 +51,33 @@ static int place_row(ln_engine *e, uint32_t id, const row_head *h, ln_slice **sl
     return ln_column_put(&s->column, row, id) ? LN_OK : LN_ENOMEM;
 }
 
+/* What a window's row has beside its states: read into *own, which is a row's head or will be a cell's. */
+static int read_window(ln_engine *e, ln_saved *s, ln_window_row *own) {
+    uint64_t index;
+    const uint8_t *over;
+    if (!e->loading->from.headed) return LN_OK;
+    index = ln_saved_uint(s);
+    over = ln_saved_run(s, 1);
+    if (s->bad || index > UINT32_MAX) return LN_EINVALID;
+    own->index = (uint32_t)index;
+    own->over = *over;
+    return LN_OK;
+}
+
+/* Its folds, behind its states. Without saved ones it begins with none. */
+static int load_row_folds(ln_engine *e, ln_saved *s, ln_window_row *own) {
+    if (!e->folds) return e->loading->from.folds ? LN_EINVALID : LN_OK;
+    if (!own->slot && (own->slot = ln_store_slot(e)) == 0) return LN_ENOMEM;
+    return e->loading->from.folds ? ln_load_folds(e, own->slot, s) : LN_OK;
+}
+
+static int load_window(ln_engine *e, ln_saved *s, uint8_t *row) {
+    ln_window_row *own = (void *)row;
+    int err = e->grid.headed ? read_window(e, s, own) : LN_OK;
+    if (err == LN_OK) err = ln_load_run(e, s, row + e->grid.state_at);
+    return err == LN_OK && e->grid.headed ? load_row_folds(e, s, own) : err;
+}
+
 /* Links the key's row to the one before it, in the front. */
 static void link_row(ln_hop_key *key, ln_hop_row *own, ln_slice *s, uint32_t row, ln_hop_row **last) {
     own->next = NULL;
@@ -79,7 +106,7 @@ static int load_row(ln_engine *e, uint32_t id, ln_saved *s, __int128 pivot, ln_h
         if (ln_grid_start(e, slice) < pivot)
             link_row((ln_hop_key *)(void *)ln_keys_at(&e->keys, id), own, slice, (uint32_t)h.row, last);
     }
-    return ln_load_run(e, s, run_of(e, slice, (uint32_t)h.row));
+    return load_window(e, s, ln_column_row(&slice->column, (uint32_t)h.row));
 }
 
 int ln_load_rows(ln_engine *e, uint32_t id, ln_saved *s) {
@@ -122,6 +149,7 @@ void ln_load_drop_rows(ln_engine *e, uint32_t id) {
 /* The rows of a key, in order, with their runs of states one after the other. */
 typedef struct row_set {
     row_head *head;
+    ln_window_row *own;
     uint8_t *run;
     size_t bytes; /* of a run */
     uint64_t count, cap;
@@ -138,11 +166,15 @@ static int read_rows(ln_engine *e, ln_saved *s, row_set *r) {
     if (s->bad || rows > ln_saved_left(s)) return LN_EINVALID; /* each takes a byte at least */
     r->cap = rows;
     r->head = ln_mem_zero(&e->rows.mem, (size_t)(rows + 1) * sizeof *r->head);
+    r->own = ln_mem_zero(&e->rows.mem, (size_t)(rows + 1) * sizeof *r->own);
     r->run = ln_mem_zero(&e->rows.mem, (size_t)(rows + 1) * r->bytes + 8);
-    if (!r->head || !r->run) return LN_ENOMEM;
+    if (!r->head || !r->own || !r->run) return LN_ENOMEM;
     while (r->count < rows) {
+        ln_window_row *own = &r->own[r->count];
         int err = read_head(s, r->slice_us, &r->head[r->count]);
+        if (err == LN_OK) err = read_window(e, s, own);
         if (err == LN_OK) err = ln_load_run(e, s, r->run + r->count * r->bytes);
+        if (err == LN_OK && e->loading->from.folds) err = load_row_folds(e, s, own);
         r->count++; /* what has been loaded of it is cleared with the others */
         if (err != LN_OK) return err;
         if (r->count > 1 && start_of(r, r->count - 1) <= start_of(r, r->count - 2)) return LN_EINVALID;
@@ -153,7 +185,18 @@ static int read_rows(ln_engine *e, ln_saved *s, row_set *r) {
 static void free_rows(ln_engine *e, row_set *r) {
     for (uint64_t i = 0; i < r->count; i++) ln_states_clear(&e->states, &e->tally, r->run + i * r->bytes);
     ln_mem_free(&e->rows.mem, r->head, (size_t)(r->cap + 1) * sizeof *r->head);
+    ln_mem_free(&e->rows.mem, r->own, (size_t)(r->cap + 1) * sizeof *r->own);
     ln_mem_free(&e->rows.mem, r->run, (size_t)(r->cap + 1) * r->bytes + 8);
+}
+
+/* What a row with a head, which is a whole window, has beside its states. */
+static void take_head(ln_engine *e, ln_cell *c, const ln_window_row *own) {
+    c->index = own->index;
+    c->over = own->over;
+    c->shown = own->index > 0;
+    if (!own->slot) return;
+    ln_ids_give(&e->slots, &e->mem, c->slot);
+    c->slot = own->slot;
 }
 
 /* The window that begins there, from its rows: the first one of the front holds what came in the later ones, too. */
@@ -166,11 +209,12 @@ static int make_cell(ln_engine *e, ln_cell_key *key, const row_set *r, uint64_t 
     c->nonempty = 1;
     c->on_time_done = 0;
     c->since = (ln_since){1, clock_us, clock_us};
+    take_head(e, c, &r->own[first]);
     for (uint64_t i = first; i < r->count && start_of(r, i) < start + e->plan.size_us; i++) {
         if (start_of(r, i) < pivot && front++) continue;
         if (ln_states_take(&e->states, &e->tally, ln_cell_run(e, c), r->run + i * r->bytes) < 0) return LN_ENOMEM;
     }
-    if (e->folds) ln_buf_append(&e->loading->slots, &c->slot, sizeof c->slot);
+    if (e->folds && !e->loading->from.folds) ln_buf_append(&e->loading->slots, &c->slot, sizeof c->slot);
     if (e->clock_delays && ln_load_alarm(e, c, LN_TIME_MIN) < 0) return LN_ENOMEM;
     return ln_store_file(e, c) < 0 ? LN_ENOMEM : LN_OK;
 }
@@ -232,6 +276,10 @@ static void drop_slice(ln_engine *e, uint32_t at) {
     ln_slice *s = ln_grid_slice(&e->grid, at);
     for (uint32_t row = 0; !e->states.plain && row < s->column.rows; row++)
         ln_states_clear(&e->states, &e->tally, run_of(e, s, row));
+    for (uint32_t row = 0; e->folds && row < s->column.rows; row++) {
+        const ln_window_row *own = (const void *)ln_column_row(&s->column, row);
+        if (own->slot) ln_ids_give(&e->slots, &e->mem, own->slot);
+    }
     ln_cells_remove(&e->grid.slices, &e->mem, at);
     ln_grid_retire(e, s);
 }

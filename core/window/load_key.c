@@ -133,13 +133,13 @@ int ln_load_alarm(ln_engine *e, ln_cell *c, int64_t alarm_us) {
     return 0;
 }
 
-static int load_folds(ln_engine *e, const ln_cell *c, ln_saved *s) {
+int ln_load_folds(ln_engine *e, uint32_t slot, ln_saved *s) {
     const ln_saved_plan *from = &e->loading->from;
-    ln_buf_append(&e->loading->slots, &c->slot, sizeof c->slot);
+    ln_buf_append(&e->loading->slots, &slot, sizeof slot);
     for (uint32_t i = 0; i < from->aggregates; i++) {
         int err;
         if (!from->aggregate[i].declared) continue;
-        err = ln_fold_states_load(&e->fold_states[from->aggregate[i].to], c->slot, s);
+        err = ln_fold_states_load(&e->fold_states[from->aggregate[i].to], slot, s);
         if (err != LN_OK) return ln_load_refuse(e, "the state of a fold that declares other fields");
     }
     return LN_OK;
@@ -220,7 +220,7 @@ static int fill_cell(ln_engine *e, ln_cell *c, const loaded *x, ln_saved *s) {
         load_trigger(s, &from->late, &e->plan.late, e->stateful ? ln_cell_late(c) : NULL);
     }
     err = ln_load_run(e, s, ln_cell_run(e, c));
-    if (err == LN_OK && from->folds) err = load_folds(e, c, s);
+    if (err == LN_OK && from->folds) err = ln_load_folds(e, c->slot, s);
     if (err == LN_OK && from->rare) err = load_rare(e, c, s, x->flags >> 4 & 1);
     else if (err == LN_OK && x->flags >> 4 & 1) err = LN_EINVALID;
     if (err == LN_OK && e->clock_delays && !from->rare && ln_load_alarm(e, c, LN_TIME_MIN) < 0) err = LN_ENOMEM;

@@ -47,6 +47,8 @@ struct ln_loading {
 int ln_load_refuse(ln_engine *e, const char *why);
 /* A run of states into one of identities: LN_OK, LN_ENOMEM or LN_EINVALID. */
 int ln_load_run(ln_engine *e, ln_saved *s, uint8_t *run);
+/* The folds of a window, whose slot is noted for the driver: the same. */
+int ln_load_folds(ln_engine *e, uint32_t slot, ln_saved *s);
 /* A cell of these bounds in its place among the key's, not filed yet; NULL with *err. */
 ln_cell *ln_load_cell(ln_engine *e, ln_cell_key *key, ln_span span, uint64_t age, int *err);
 /* Files it for that clock; 0 or -1. */

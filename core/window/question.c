@@ -10,20 +10,20 @@ static const ln_value *show(ln_engine *e, ln_value v) {
 }
 
 const ln_value *ln_engine_question_value(ln_engine *e, uint32_t i) {
-    if (!e->join.asked || i >= e->plan.aggregates) return show(e, (ln_value){.type = LN_MISSING});
-    if (ln_values_one(e, e->join.asked, i, &e->shown) < 0) return show(e, (ln_value){.type = LN_NULL});
+    if (!e->asked.key || i >= e->plan.aggregates) return show(e, (ln_value){.type = LN_MISSING});
+    if (ln_values_one(e, &e->asked, i, &e->shown) < 0) return show(e, (ln_value){.type = LN_NULL});
     return &e->shown;
 }
 
 const ln_value *ln_engine_question_bound(ln_engine *e, int end) {
-    const ln_cell *c = e->join.asked;
-    if (!c) return show(e, (ln_value){.type = LN_MISSING});
-    ln_time_show(end ? c->end_us : c->start_us, e->plan.unit, &e->shown);
+    const ln_window *w = &e->asked;
+    if (!w->key) return show(e, (ln_value){.type = LN_MISSING});
+    ln_time_show(end ? w->end_us : w->start_us, e->plan.unit, &e->shown);
     return &e->shown;
 }
 
 const uint8_t *ln_engine_question_key(ln_engine *e, size_t *len) {
-    const ln_cell *c = e->join.asked;
-    *len = c ? c->key->key.len : 0;
-    return c ? ln_key_bytes(&c->key->key) : NULL;
+    const ln_key *key = e->asked.key;
+    *len = key ? key->len : 0;
+    return key ? ln_key_bytes(key) : NULL;
 }

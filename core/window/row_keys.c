@@ -64,11 +64,16 @@ int ln_row_keys(ln_engine *e) {
     return err;
 }
 
-/* The lines of a key or a cell that a record touches. */
-static inline void prefetch(const void *p) {
-    __builtin_prefetch(p);
-    __builtin_prefetch((const char *)p + 64);
-    __builtin_prefetch((const char *)p + 128);
+enum { LINE = 64 };
+
+/* The lines of a key that a record touches, and those of a cell. */
+static inline void prefetch_key(const void *key) {
+    __builtin_prefetch(key);
+    __builtin_prefetch((const char *)key + LINE - 1);
+}
+
+static inline void prefetch_cell(const void *cell) {
+    for (int i = 0; i < 3; i++) __builtin_prefetch((const char *)cell + i * LINE);
 }
 
 /* Looks up the keys of the rows from the present one on, so that the memory of keys, and of the newest window of each,
@@ -76,16 +81,18 @@ static inline void prefetch(const void *p) {
 static void look_ahead(ln_engine *e) {
     uint32_t end = e->rows.batch->rows - e->row > AHEAD ? e->row + AHEAD : e->rows.batch->rows;
     for (uint32_t r = e->row; r < end; r++) {
-        uint32_t likely = ln_keys_likely(&e->keys, e->row_key[r].hash);
-        if (likely != LN_KEY_NONE) prefetch(ln_keys_at(&e->keys, likely));
+        ln_key_of_row *own = &e->row_key[r];
+        own->id = own->bytes ? ln_keys_likely(&e->keys, own->hash) : LN_KEY_NONE;
+        if (own->id != LN_KEY_NONE) prefetch_key(ln_keys_at(&e->keys, own->id));
     }
     for (uint32_t r = e->row; r < end; r++) {
         ln_key_of_row *own = &e->row_key[r];
         const ln_cell_key *key;
-        own->id = own->bytes ? ln_keys_find(&e->keys, own->hash, own->bytes, own->len) : LN_KEY_NONE;
+        if (own->bytes) own->id = ln_keys_find_likely(&e->keys, own->id, own->hash, own->bytes, own->len);
         if (own->id == LN_KEY_NONE) continue;
         key = (const ln_cell_key *)(const void *)ln_keys_at(&e->keys, own->id);
-        if (key->open.count) prefetch(ln_cells_span(&key->open, key->open.count - 1));
+        if (key->open.count) prefetch_cell(ln_cells_span(&key->open, key->open.count - 1));
+        else __builtin_prefetch((const char *)key + LINE);
     }
     e->ahead = end;
     e->ahead_forgotten = e->keys.forgotten;

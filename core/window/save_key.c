@@ -42,7 +42,7 @@ static void save_kept(ln_engine *e, const ln_kept *k, ln_buf *out) {
 
 static void save_rare(ln_engine *e, const ln_cell *c, const ln_rare *r, ln_buf *out) {
     ln_save_int(out, e->clock_delays ? r->alarm_us : LN_FUTURE);
-    ln_save_int(out, r->run);
+    ln_save_int(out, e->plan.fill ? r->run : 0);
     if (!c->has_past) return;
     save_kept(e, &r->last, out);
     ln_save_uint(out, r->absorbed_count);
@@ -55,10 +55,10 @@ static void save_trigger(const ln_trigger_state *s, uint32_t sequences, ln_buf *
     ln_buf_append(out, s->at, sequences);
 }
 
-static void save_folds(ln_engine *e, const ln_cell *c, ln_buf *out) {
-    ln_buf_append(&e->saving->slots, &c->slot, sizeof c->slot);
+static void save_folds(ln_engine *e, uint32_t slot, ln_buf *out) {
+    ln_buf_append(&e->saving->slots, &slot, sizeof slot);
     for (uint32_t i = 0; i < e->plan.aggregates; i++)
-        if (e->fold_states[i].size) ln_fold_states_save(&e->fold_states[i], c->slot, out);
+        if (e->fold_states[i].size) ln_fold_states_save(&e->fold_states[i], slot, out);
 }
 
 static void save_cell(ln_engine *e, ln_cell *c, ln_buf *out) {
@@ -82,7 +82,7 @@ static void save_cell(ln_engine *e, ln_cell *c, ln_buf *out) {
         save_trigger(ln_cell_late(c), e->plan.late.sequences, out);
     }
     save_run(e, ln_cell_run(e, c), out);
-    if (e->folds) save_folds(e, c, out);
+    if (e->folds) save_folds(e, c->slot, out);
     if (e->rare) save_rare(e, c, ln_cell_rare(e, c), out);
 }
 
@@ -113,6 +113,16 @@ static void save_wide(__int128 n, ln_buf *out) {
     ln_save_word(out, (uint64_t)((unsigned __int128)n >> 64));
 }
 
+static void save_row(ln_engine *e, const uint8_t *row, ln_buf *out) {
+    const ln_window_row *own = (const void *)row;
+    if (e->grid.headed) {
+        ln_save_uint(out, own->index);
+        ln_buf_byte(out, own->over);
+    }
+    save_run(e, row + e->grid.state_at, out);
+    if (e->folds) save_folds(e, own->slot, out);
+}
+
 static void save_rows(ln_engine *e, uint32_t id, ln_buf *out) {
     const ln_key *key = ln_keys_at(&e->keys, id);
     uint32_t left = key->held;
@@ -133,7 +143,7 @@ static void save_rows(ln_engine *e, uint32_t id, ln_buf *out) {
         ln_save_int(out, s->start_us);
         ln_save_int(out, s->end_us);
         ln_save_uint(out, row);
-        save_run(e, ln_column_row(&s->column, row) + e->grid.state_at, out);
+        save_row(e, ln_column_row(&s->column, row), out);
     }
 }
 

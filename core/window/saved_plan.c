@@ -49,6 +49,7 @@ void ln_saved_plan_write(const ln_engine *e, ln_buf *out) {
     write_windows(p, out);
     ln_buf_byte(out, (uint8_t)(e->sliced | e->grid.hopping << 1 | e->stateful << 2 | (e->folds != 0) << 3 | e->by << 4 |
                                e->rare << 5 | p->at_watermark << 6 | (p->staged != 0) << 7));
+    ln_buf_byte(out, (uint8_t)e->grid.headed);
     ln_save_int(out, p->slice_us);
     ln_save_int(out, e->completing.wheel_shift);
     ln_save_int(out, e->expiring.wheel_shift);
@@ -166,7 +167,7 @@ static const char *read_aggregates(ln_engine *e, ln_saved *s, ln_saved_plan *p, 
 }
 
 static void read_flags(ln_saved *s, ln_saved_plan *p) {
-    const uint8_t *flags = ln_saved_run(s, 1);
+    const uint8_t *flags = ln_saved_run(s, 2);
     uint8_t f = flags ? *flags : 0;
     p->sliced = f & 1;
     p->hopping = f >> 1 & 1;
@@ -176,6 +177,7 @@ static void read_flags(ln_saved *s, ln_saved_plan *p) {
     p->rare = f >> 5 & 1;
     p->at_watermark = f >> 6 & 1;
     p->staged = f >> 7 & 1;
+    p->headed = flags && flags[1];
     p->slice_us = ln_saved_int(s);
     p->completing_shift = (int)ln_saved_int(s);
     p->expiring_shift = (int)ln_saved_int(s);
@@ -195,7 +197,8 @@ int ln_saved_plan_read(ln_engine *e, const uint8_t *bytes, size_t len, ln_saved_
     if (*why) return err;
     read_flags(&s, p);
     if (s.bad || (p->sliced && (e->plan.window != LN_WINDOW_GRID || p->slice_us <= 0 || e->plan.size_us % p->slice_us ||
-                                e->plan.hop_us % p->slice_us))) {
+                                e->plan.hop_us % p->slice_us)) ||
+        (p->headed && (!p->sliced || p->hopping))) {
         *why = "bytes that are broken";
         return err;
     }

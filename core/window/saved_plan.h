@@ -19,7 +19,7 @@ typedef struct ln_saved_trigger {
 } ln_saved_trigger;
 
 typedef struct ln_saved_plan {
-    int sliced, hopping, stateful, folds, by, rare, at_watermark, staged;
+    int sliced, hopping, headed, stateful, folds, by, rare, at_watermark, staged;
     int64_t slice_us;
     int completing_shift, expiring_shift; /* of the wheels; -1: none */
     uint64_t state_bytes;

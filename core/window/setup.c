@@ -47,21 +47,32 @@ enum { LINE = 64 }; /* of the processor's cache: cells begin on one */
 
 static uint32_t round_up(uint32_t n, uint32_t to) { return (n + to - 1) / to * to; }
 
-/* What a row and a key of the grid take. */
+/* What a row of the grid takes. */
+static void lay_out_rows(ln_engine *e) {
+    ln_grid *g = &e->grid;
+    uint32_t align = e->states.align == 8 || g->hopping ? 8 : sizeof(uint32_t);
+    g->state_at = g->hopping ? sizeof(ln_hop_row) : g->headed ? sizeof(ln_window_row) : align;
+    g->row_bytes = round_up((uint32_t)g->state_at + e->states.bytes, align);
+}
+
+void ln_grid_add_heads(ln_engine *e) {
+    e->grid.headed = 1;
+    lay_out_rows(e);
+}
+
 static void lay_out_grid(ln_engine *e) {
     ln_grid *g = &e->grid;
-    uint32_t align = e->states.align == 8 ? 8 : sizeof(uint32_t);
     g->hopping = e->plan.hop_us < e->plan.size_us;
-    if (g->hopping) align = 8;
-    g->state_at = g->hopping ? sizeof(ln_hop_row) : align;
-    g->row_bytes = round_up((uint32_t)g->state_at + e->states.bytes, align);
+    g->headed = !g->hopping && (e->folds || e->plan.early.count);
     g->next_end_us = INT64_MAX;
     g->edge_us = LN_PAST;
     g->pivot_us = g->folded_us = LN_GRID_PAST;
+    lay_out_rows(e);
 }
 
 static size_t key_bytes(const ln_engine *e) {
-    if (!e->sliced) return e->extents ? sizeof(ln_cell_key) : offsetof(ln_cell_key, closed);
+    if (!e->sliced && e->plan.max_us >= 0) return sizeof(ln_cell_key);
+    if (!e->sliced) return e->extents ? offsetof(ln_cell_key, held) : offsetof(ln_cell_key, closed);
     return e->grid.hopping ? sizeof(ln_hop_key) + round_up(e->states.bytes, 8) : sizeof(ln_key);
 }
 
@@ -85,7 +96,8 @@ static int lay_out(ln_engine *e) {
     e->rare_at = e->states_at + round_up(e->states.bytes, 8);
     e->cell_bytes = (uint32_t)sizeof(ln_cell) + e->rare_at;
     e->rare = p->panes == LN_RETRACTING || p->merging || p->fill || e->clock_delays;
-    if (e->rare) e->cell_bytes += (uint32_t)sizeof(ln_rare);
+    if (e->rare)
+        e->cell_bytes += (uint32_t)(p->fill || e->clock_delays ? sizeof(ln_rare) : offsetof(ln_rare, alarm_us));
     e->cell_bytes = round_up(e->cell_bytes, LINE);
     if (!e->sliced) return 0;
     lay_out_grid(e);
@@ -97,8 +109,12 @@ static int lay_out(ln_engine *e) {
 static void survey_triggers(ln_engine *e) {
     const ln_trigger *both[] = {&e->plan.early, &e->plan.late};
     e->quiet_early = e->plan.at_watermark && e->plan.early.count == 0;
-    if (e->sliced) return; /* each window has its one pane, when W reaches its end */
     e->early_whens = ln_trigger_nodes(&e->plan.early, 1u << LN_WHEN);
+    if (e->sliced) { /* beside those each window has its one pane, when W reaches its end */
+        ln_join_name(&e->question, &e->plan.early, e->early_whens);
+        e->question.count = 0;
+        return;
+    }
     e->late_whens = ln_trigger_nodes(&e->plan.late, 1u << LN_WHEN);
     for (int i = 0; i < 2; i++) {
         e->clock_delays |= ln_trigger_nodes(both[i], 1u << LN_AFTER_DELAY | 1u << LN_AFTER_IDLE) != 0;
@@ -154,8 +170,8 @@ ln_engine *ln_engine_new_with(const ln_plan *plan, const ln_sink *sink, const ln
     ln_slab_init(&e->cell_slab, &e->mem, e->cell_bytes);
     ln_keys_init(&e->keys, &e->mem, key_bytes(e), plan->hash_seed);
     ln_watermark_init(&e->watermark, &e->plan, &e->source_mem);
-    ln_deadlines_init(&e->completing, &e->mem, &e->rows.mem, mixed, span_of(plan));
-    ln_deadlines_init(&e->expiring, &e->mem, &e->rows.mem, mixed, span_of(plan));
+    ln_deadlines_init(&e->completing, &e->mem, &e->rows.mem, &e->cell_slab, mixed, span_of(plan));
+    ln_deadlines_init(&e->expiring, &e->mem, &e->rows.mem, &e->cell_slab, mixed, span_of(plan));
     e->completing.keys = e->expiring.keys = &e->keys;
     ln_heap_init(&e->alarms, &e->mem, sizeof(ln_cell) + e->rare_at + offsetof(ln_rare, alarm_at));
     ln_heap_init(&e->waiting, &e->mem, offsetof(ln_held, at));

@@ -32,6 +32,13 @@ enum ln_phase {
     LN_PHASE_MOVING    /* W has moved: windows complete and expire */
 };
 
+/* What a run of rows that have little to them has come to. */
+enum ln_run {
+    LN_RUN_NONE = 0, /* the present row has more to it than runs do */
+    LN_RUN_OVER,     /* the present row has joined, and W is still to be moved by it */
+    LN_RUN_STOPPED   /* the step must end here: for a question, or for the host */
+};
+
 /* Which windows a move asks. */
 enum ln_walk { LN_WALK_NONE = 0, LN_WALK_ALL, LN_WALK_AHEAD, LN_WALK_ALARMS };
 
@@ -82,10 +89,19 @@ typedef struct ln_joining {
     int64_t hop_to_us;
     size_t bounds; /* assigner: the first of its windows in the frame */
     uint32_t taken, late, limited;
-    ln_cell *asked; /* the window that a predicate is asked about */
+    ln_cell *asked; /* the window that a predicate is asked about, where it has a cell */
     int back;       /* the phase in which to go on when it is answered */
     uint64_t whens; /* the nodes asked */
 } ln_joining;
+
+/* A window as predicates and panes see it, whatever holds it. */
+typedef struct ln_window {
+    const ln_key *key;
+    int64_t start_us, end_us;
+    const uint8_t *run; /* of states */
+    uint8_t *over;      /* as in ln_cell */
+    uint32_t slot, index;
+} ln_window;
 
 /* Why a window, or all of them, took no record. */
 enum ln_refusal { LN_TAKEN = 0, LN_REFUSED_LATE, LN_REFUSED_LIMIT, LN_REFUSED_ALL };
@@ -180,8 +196,9 @@ struct ln_engine {
     int64_t *absorbed_us;
     size_t absorbed_cap;
     ln_question question;
-    ln_value shown; /* of the window in question: what was read last */
-    int pause;      /* the host should have its turn first: to take output or operations, or since much has been done */
+    ln_window asked; /* key NULL: there is no question */
+    ln_value shown;  /* of the window in question: what was read last */
+    int pause; /* the host should have its turn first: to take output or operations, or since much has been done */
     uint32_t work_max;  /* LN_WORK_MAX, or what the host says */
     size_t waiting_max; /* LN_WAITING_MAX, or what the host says */
     uint32_t work;      /* rows, windows and keys worked on in this step, beside those of the batch */
@@ -234,6 +251,10 @@ ln_cell *ln_store_open(ln_engine *e, ln_cell_key *key, uint32_t at, int64_t star
 int ln_store_file(ln_engine *e, ln_cell *c);
 /* Forgets a cell and all that hangs on it, but neither its key nor its place among the key's windows. */
 void ln_store_drop(ln_engine *e, ln_cell *c);
+/* A slot for the folds of a window; 0 where memory is short. */
+uint32_t ln_store_slot(ln_engine *e);
+/* The window is gone. */
+void ln_store_give_slot(ln_engine *e, uint32_t slot);
 /* A cell has expired: its extent stays where windows merge, and the key goes when nothing hangs on it. */
 int ln_store_expire(ln_engine *e, ln_cell *c);
 /* The extent of a window that has expired stays with its key; 0 or -1. */
@@ -250,17 +271,29 @@ void ln_store_rest(ln_engine *e, ln_cell_key *key);
 
 /* grid_rows: the present row joins its windows: LN_TAKEN, why not, or -1. */
 int ln_grid_join(ln_engine *e);
-/* The same for a run of rows that have nothing else to them; the present row is the last of them then, and W is
- * still to be moved by it. 1; 0 where the present row is no such; -1. */
-int ln_grid_run(ln_engine *e);
+/* The same for a run of rows that have nothing else to them: enum ln_run, or -1. */
+int ln_grid_go(ln_engine *e);
+/* Rows get heads although the plan needs none, since a saved engine's had; before the first slice. */
+void ln_grid_add_heads(ln_engine *e);
 /* The slice that a time lies in, made where there is none; NULL where memory is short. */
 ln_slice *ln_grid_open(ln_engine *e, int64_t t_us);
 /* The next window to complete is the first from `from` on that holds a slice; there is none where there is no slice. */
 void ln_grid_point(ln_engine *e, __int128 from);
 /* A slice that holds nothing any more. */
 void ln_grid_retire(ln_engine *e, ln_slice *s);
+static inline ln_window ln_grid_window(const ln_engine *e, const ln_slice *s, ln_window_row *own, const uint8_t *run) {
+    return (ln_window){.key = ln_keys_at(&e->keys, own->key),
+                       .start_us = s->start_us,
+                       .end_us = s->end_us,
+                       .run = run,
+                       .over = &own->over,
+                       .slot = own->slot,
+                       .index = own->index};
+}
 /* grid_fire: works like ln_advance. */
 int ln_grid_advance(ln_engine *e);
+/* The window that was asked about shows a pane before its end; 0 or -1. */
+int ln_grid_show_early(ln_engine *e);
 /* A new row, in its place among the key's rows; 0 or -1. */
 int ln_grid_link(ln_engine *e, ln_slice *s, uint32_t row);
 /* Row `row` of the batch has been added to slice s: adds it to what has been put together from there. 0 or -1. */
@@ -292,11 +325,13 @@ int ln_values_fill(ln_engine *e, const uint8_t *run, uint8_t *over, ln_pane *pan
 /* The same of two runs together, where the states are simple. */
 void ln_values_fill_two(ln_engine *e, const uint8_t *one, const uint8_t *other, ln_pane *pane);
 /* Aggregate i of a window; a view until the next value is worked out. 0 or -1. */
-int ln_values_one(ln_engine *e, ln_cell *c, uint32_t i, ln_value *out);
+int ln_values_one(ln_engine *e, const ln_window *w, uint32_t i, ln_value *out);
 
 /* fire */
 int ln_fire(ln_engine *e, ln_cell *c, int timing);
-/* The only pane of a window without a cell, from a run and, where runs are simple, from another beside it, or NULL.
+/* A pane of a window that has neither cell nor lateness; 0 or -1. */
+int ln_fire_window(ln_engine *e, const ln_window *w, int timing);
+/* The only pane of one without a head, from a run and, where runs are simple, from another beside it, or NULL.
  * 0 or -1. */
 int ln_fire_run(ln_engine *e, const ln_key *key, int64_t start_us, int64_t end_us, const uint8_t *run,
                 const uint8_t *more);
@@ -315,6 +350,10 @@ void ln_join_begin(ln_engine *e, ln_cell_key *key, int64_t time_us, uint64_t arr
 int ln_join_next(ln_engine *e);
 /* The windows of the grid that hold t, into e->join. */
 void ln_join_grid(ln_engine *e, int64_t t_us);
+/* The functions that a question asks. */
+void ln_join_name(ln_question *q, const ln_trigger *trigger, uint64_t whens);
+/* They are to be asked about a window that `row` has come into. */
+void ln_join_ask(ln_engine *e, uint32_t row, ln_window w, uint64_t whens);
 int ln_join_answered(ln_engine *e);
 
 /* keys of rows: works out those of the batch; LN_OK or LN_ENOMEM. */

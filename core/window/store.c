@@ -11,15 +11,19 @@ int ln_store_full(ln_engine *e, size_t more) {
     return e->mem.used + e->cell_bytes + more > e->plan.limits.state_bytes;
 }
 
-static int take_slot(ln_engine *e, ln_cell *c) {
-    c->slot = ln_ids_take(&e->slots, &e->mem);
-    if (!c->slot) return -1;
-    for (uint32_t i = 0; i < e->plan.aggregates; i++) {
-        if (ln_fold_states_ensure(&e->fold_states[i], &e->mem, c->slot) == 0) continue;
-        ln_ids_give(&e->slots, &e->mem, c->slot);
-        return -1;
+uint32_t ln_store_slot(ln_engine *e) {
+    uint32_t slot = ln_ids_take(&e->slots, &e->mem);
+    for (uint32_t i = 0; slot && i < e->plan.aggregates; i++) {
+        if (ln_fold_states_ensure(&e->fold_states[i], &e->mem, slot) == 0) continue;
+        ln_ids_give(&e->slots, &e->mem, slot);
+        return 0;
     }
-    return 0;
+    return slot;
+}
+
+void ln_store_give_slot(ln_engine *e, uint32_t slot) {
+    ln_engine_op(e, LN_OP_CLEAR, slot, 0);
+    ln_ids_give(&e->slots, &e->mem, slot);
 }
 
 ln_cell *ln_store_cell(ln_engine *e, ln_cell_key *key, int64_t start_us, int64_t end_us) {
@@ -34,7 +38,7 @@ ln_cell *ln_store_cell(ln_engine *e, ln_cell_key *key, int64_t start_us, int64_t
     c->age = ++e->ages;
     if (e->clock_delays) ln_cell_rare(e, c)->alarm_us = LN_FUTURE;
     c->on_time_done = end_us <= e->now_us;
-    if (e->folds && take_slot(e, c) < 0) {
+    if (e->folds && (c->slot = ln_store_slot(e)) == 0) {
         ln_slab_give(&e->cell_slab, c->id);
         return NULL;
     }
@@ -73,12 +77,11 @@ void ln_store_drop(ln_engine *e, ln_cell *c) {
         ln_heap_remove(&e->alarms, ln_cell_rare(e, c)->alarm_at);
     if (!e->states.plain) ln_states_clear(&e->states, &e->tally, ln_cell_run(e, c));
     if (c->has_past) drop_past(e, ln_cell_rare(e, c));
-    if (c->slot) {
-        ln_engine_op(e, LN_OP_CLEAR, c->slot, 0);
-        ln_ids_give(&e->slots, &e->mem, c->slot);
-    }
+    if (c->slot) ln_store_give_slot(e, c->slot);
     ln_slab_give(&e->cell_slab, c->id);
-    e->cells--;
+    if (--e->cells) return;
+    ln_deadlines_trim(&e->completing);
+    ln_deadlines_trim(&e->expiring);
 }
 
 void ln_store_rest(ln_engine *e, ln_cell_key *key) {
@@ -144,7 +147,10 @@ int ln_store_bury(ln_engine *e) {
 }
 
 int ln_rare_absorb(ln_rare *into, ln_mem *mem, ln_kept *kept) {
-    if (ln_mem_grow(mem, &into->absorbed, &into->absorbed_cap, into->absorbed_count + 1, sizeof *kept) < 0) return -1;
+    size_t cap = into->absorbed_cap;
+    if (cap > INT32_MAX || ln_mem_grow(mem, &into->absorbed, &cap, (size_t)into->absorbed_count + 1, sizeof *kept) < 0)
+        return -1;
+    into->absorbed_cap = (uint32_t)cap;
     into->absorbed[into->absorbed_count++] = *kept;
     *kept = (ln_kept){0};
     return 0;

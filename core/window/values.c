@@ -21,11 +21,11 @@ static void count(ln_engine *e, uint8_t *over) {
     *over |= (uint8_t)fresh;
 }
 
-int ln_values_one(ln_engine *e, ln_cell *c, uint32_t i, ln_value *out) {
-    begin(e, c->start_us, c->end_us);
-    if (ln_states_result(&e->states, &e->tally, ln_cell_run(e, c), i, out) < 0) return -1;
+int ln_values_one(ln_engine *e, const ln_window *w, uint32_t i, ln_value *out) {
+    begin(e, w->start_us, w->end_us);
+    if (ln_states_result(&e->states, &e->tally, w->run, i, out) < 0) return -1;
     ln_aggregate_settle(e->states.part[i].ops, &e->tally, out);
-    count(e, &c->over);
+    count(e, w->over);
     return 0;
 }
 

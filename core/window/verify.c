@@ -67,7 +67,7 @@ const char *ln_engine_verify(const ln_engine *e) {
     if (counts.extents != e->graves.count) return "the count of extents is wrong";
     if (counts.waiting != e->waiting.count) return "the count of waiting records is wrong";
     if ((wrong = verify_waiting(e))) return wrong;
-    if (e->folds && ln_ids_live(&e->slots) != e->cells) return "slots of folds are lost";
+    if (e->folds && ln_ids_live(&e->slots) != (e->sliced ? e->grid.rows : e->cells)) return "slots of folds are lost";
     if ((wrong = ln_deadlines_verify(&e->completing))) return wrong;
     if ((wrong = ln_deadlines_verify(&e->expiring))) return wrong;
     if (!ln_heap_in_order(&e->alarms)) return "the heap of alarms is out of order";

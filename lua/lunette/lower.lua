@@ -72,6 +72,24 @@ local function gcd(a, b)
   return a
 end
 
+-- Does the trigger look at nothing but what predicates answer?
+local function is_when(t)
+  if t.kind ~= "any" then return t.kind == "when" end
+  for _, part in ipairs(t.list) do
+    if not is_when(part) then return false end
+  end
+  return true
+end
+
+-- Why a window that shares its time with others has a cell of its own, or nil. Those that do not overlap may keep folds
+-- and be asked by predicates in their slice.
+local function why_overlapping(p)
+  if p.trigger.early.kind ~= "never" then return "its early trigger looks at each window" end
+  for _, a in ipairs(p.aggregates) do
+    if a.kind == "fold" then return "the fold " .. a.name .. " keeps a state for each window" end
+  end
+end
+
 -- The most slices to a hop: past that a window is put together from too many, and a cell for each is better.
 local SLICES_MAX = 16
 
@@ -81,11 +99,14 @@ function M.slices(p)
   if w.kind ~= "grid" then return nil, "its windows lie on no grid" end
   if w.hop_us > w.size_us then return nil, "there are gaps between its windows" end
   if p.trigger.root ~= "at_watermark" then return nil, "its trigger looks at each window" end
-  if p.trigger.early.kind ~= "never" then return nil, "its early trigger looks at each window" end
   if p.lateness_us > 0 then return nil, "late records change windows that have been shown" end
   if p.fill then return nil, "empty windows are filled in" end
-  for _, a in ipairs(p.aggregates) do
-    if a.kind == "fold" then return nil, "the fold " .. a.name .. " keeps a state for each window" end
+  if w.hop_us < w.size_us then
+    local why = why_overlapping(p)
+    if why then return nil, why end
+  elseif p.trigger.early.kind ~= "never" then
+    if not is_when(p.trigger.early) then return nil, "its early trigger looks at each window" end
+    if p.panes == "retracting" then return nil, "its early panes may be withdrawn" end
   end
   local width = gcd(w.size_us, w.hop_us)
   if w.hop_us / width > SLICES_MAX then return nil, "size and hop have too small a common divisor" end
