@@ -67,6 +67,9 @@ int ln_engine_load_entry(ln_engine *e, int kind, uint64_t number, const uint8_t 
 int ln_engine_load_end(ln_engine *e, int forget_sources);
 /* How many windows are open, cells and not slices: where any are, the engine that goes on must have cells. */
 size_t ln_engine_cells(const ln_engine *e);
+/* W is there now at least, and the clock there (LN_PAST, the least there is: where it was), without a record: for an engine
+ * that takes no more of them. Between two batches; then step until done. */
+int ln_engine_move(ln_engine *e, int64_t to_us, int64_t now_us);
 /* Frees some of what an engine holds that will only be deleted, as many keys or windows as told, so that deleting it at
  * once does not take long: 1 when nothing is left that would. */
 int ln_engine_dispose(ln_engine *e, uint32_t keys);

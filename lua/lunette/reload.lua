@@ -215,9 +215,11 @@ function M.begin(app, fresh)
   return self
 end
 
---- A loader into the parts of an app by name, for what comes out of another.
-function M.loader(app)
+--- A loader into the parts of an app by name, for what comes out of another. `without`: names of those that are not
+-- loaded.
+function M.loader(app, without)
   return carry.loader(function(name)
+    if without and without[name] then return nil end
     for _, part in ipairs(app.parts) do
       if part.name == name then return part end
     end
