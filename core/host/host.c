@@ -176,7 +176,7 @@ int ln_host_run(ln_request *q, lua_CFunction body) {
 static int load(lunette *l, const char *function, const char *script, const lunette_options *options) {
     ln_request q = {.l = l, .function = function, .script = script, .options = options};
     l->state.traceback = options->traceback;
-    if (!l->reloading) ln_host_reload_free(l);
+    ln_host_forget_problems(l);
     return ln_host_run(&q, load_script);
 }
 

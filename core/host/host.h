@@ -106,6 +106,8 @@ uint64_t ln_host_open_stream(lunette *l, int messages, int64_t source, ln_reader
 int ln_host_drain(lunette *l, int64_t now_us);
 /* Frees some of what a reload has left behind. */
 void ln_host_tidy(lunette *l);
+/* The problems of a reload that was refused are of no use any more. */
+void ln_host_forget_problems(lunette *l);
 /* Frees all that reloads keep. */
 void ln_host_reload_free(lunette *l);
 

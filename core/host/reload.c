@@ -1,5 +1,5 @@
-/* Reloads: the new script gets a Lua state of its own, and the old one hands over to it. Both run lunette.host; bytes and
- * addresses go from one to the other through here, in pieces. */
+/* Reloads: the new script gets a Lua state of its own, and the old one hands over to it. Both run lunette.host; bytes
+ * and addresses go from one to the other through here, in pieces. */
 #include "host/host.h"
 
 #include <lauxlib.h>
@@ -273,6 +273,10 @@ void ln_host_tidy(lunette *l) {
     if (!l->retired) return;
     if (ln_state_call(l->retired, run_dispose, &c) == LN_OK && !c.code) return;
     free_state(l, &l->retired);
+}
+
+void ln_host_forget_problems(lunette *l) {
+    if (!l->reloading) free_state(l, &l->next);
 }
 
 void ln_host_reload_free(lunette *l) {

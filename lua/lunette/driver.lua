@@ -411,8 +411,8 @@ function App:part_for(name, celled, kept)
   end
 end
 
---- An app that has handed over goes on with some of its parts, which take no more records: `names` has theirs. The others
--- are parts of the app that is returned, which is only to be disposed of and closed.
+--- An app that has handed over goes on with some of its parts, which take no more records: `names` has theirs. The
+-- others are parts of the app that is returned, which is only to be disposed of and closed.
 function App:drain_parts(names, output)
   local kept, others = {}, {}
   for _, part in ipairs(self.parts) do
@@ -469,8 +469,8 @@ function App:hand_over()
   return out
 end
 
---- Takes the place of that other app: goes on where it stood, with its own functions, columns and engines, into which the
--- state has been loaded. What is then under way is to be gone on with.
+--- Takes the place of that other app: goes on where it stood, with its own functions, columns and engines, into which
+-- the state has been loaded. What is then under way is to be gone on with.
 function App:take_over(from)
   local reader = ffi.owned(from.reader, lib.ln_reader_delete)
   lib.ln_reader_adopt(reader, self.reader)

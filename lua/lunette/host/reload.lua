@@ -1,5 +1,5 @@
---- What a C host calls to reload a script: some functions of the Lua state whose script runs, the others of the new one.
--- What goes from one to the other are texts, and addresses as numbers.
+--- What a C host calls to reload a script: some functions of the Lua state whose script runs, the others of the new
+-- one. What goes from one to the other are texts, and addresses as numbers.
 local driver = require "lunette.driver"
 local ffi = require "lunette.ffi"
 local plain = require "lunette.plain"
@@ -130,7 +130,8 @@ return function(host, own)
 
   --- All has come: the last check of what was loaded, after which nothing can be in the way.
   function host.carry_done()
-    local ok, message = pcall(carried.loader.finish, carried.loader, function(part) return carried.forgets[part.name] end)
+    local function forgets(part) return carried.forgets[part.name] end
+    local ok, message = pcall(carried.loader.finish, carried.loader, forgets)
     if ok then return 0 end
     return FAILED, message
   end
