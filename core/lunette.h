@@ -215,31 +215,31 @@ enum lunette_on_change { LUNETTE_CHANGE_REFUSE = 0, LUNETTE_CHANGE_DRAIN };
 /* Loads `script` in a Lua state of its own, checks it and compares it with what runs, which goes on untouched whatever
  * is wrong. Of the options, which may be NULL, params and traceback count. LUNETTE_OK: ready, go on with
  * lunette_reload_step; LUNETTE_PROBLEMS: lunette_problem lists what is wrong with the script, or the changes that are
- * refused, with the field and both values; LUNETTE_FAILED: lunette_error tells why. With LUNETTE_CHANGE_DRAIN a pipeline
- * that has changed too much is not refused: the old one keeps its open windows until they expire, and takes no more
- * records, while the new one begins. */
+ * refused, with the field and both values; LUNETTE_FAILED: lunette_error tells why. With LUNETTE_CHANGE_DRAIN a
+ * pipeline that has changed too much is not refused: the old one keeps its open windows until they expire, and takes no
+ * more records, while the new one begins. */
 int lunette_reload_begin(lunette *l, const char *script, const lunette_options *options, int on_change);
 /* Carries the state over for about so long; to be called between two pumps, which go on meanwhile. LUNETTE_DRAIN: not
  * done yet: take the output, and call again, after any other call; LUNETTE_OK: the new script has taken over;
- * LUNETTE_FAILED: it can't be, lunette_error tells why, and the old one goes on. A budget should have 1,000 us at least:
- * the state is carried over faster than records change it. The last step takes about 4 ms more than its budget at the
- * most, where records do not come faster than that. */
+ * LUNETTE_FAILED: it can't be, lunette_error tells why, and the old one goes on. A budget should have 1,000 us at
+ * least: the state is carried over faster than records change it. The last step takes about 4 ms more than its budget
+ * at the most, where records do not come faster than that. */
 int lunette_reload_step(lunette *l, int64_t now_us, int64_t budget_us);
 /* Gives a reload up that is under way; nothing where there is none. */
 void lunette_reload_cancel(lunette *l);
 
-/* ---- checkpoints: the state of what runs as bytes, and going on from there ---------------------------------------- */
+/* ---- checkpoints: the state of what runs as bytes, and going on from there --------------------------------------- */
 
 /* Takes bytes that lunette_checkpoint has written; 0, or anything else to give it up. */
 typedef int lunette_write(void *ctx, const void *bytes, size_t len);
 
-/* Writes the state: all that lunette_reload_step would carry over, as it is when the first call begins, in calls of about
- * budget_us each, between which everything may go on. (Pipelines with folds that do not declare their state, and those
- * that keep panes for an emit, are written in the first call.) Where `changes` is set what is written is only what has
- * changed since the last checkpoint that was finished that way; the first is a whole, and from then on changes are
- * noted, which costs a little, until a reload: a checkpoint that has plans in it is a whole. What is written are entries for ln_bytes_read: of all entries with one part, kind and
- * number the newest counts. LUNETTE_DRAIN: not done yet, take the output and call again; LUNETTE_OK: it is whole;
- * LUNETTE_FAILED: also where `write` gave up. */
+/* Writes the state: all that lunette_reload_step would carry over, as it is when the first call begins, in calls of
+ * about budget_us each, between which everything may go on. (Pipelines with folds that do not declare their state, and
+ * those that keep panes for an emit, are written in the first call.) Where `changes` is set what is written is only
+ * what has changed since the last checkpoint that was finished that way; the first is a whole, and from then on changes
+ * are noted, which costs a little, until a reload: a checkpoint that has plans in it is a whole. What is written are
+ * entries for ln_bytes_read: of all entries with one part, kind and number the newest counts. LUNETTE_DRAIN: not done
+ * yet, take the output and call again; LUNETTE_OK: it is whole; LUNETTE_FAILED: also where `write` gave up. */
 int lunette_checkpoint(lunette *l, int changes, int64_t budget_us, lunette_write *write, void *ctx);
 /* Gives up what is under way, and notes changes no longer. */
 void lunette_checkpoint_end(lunette *l);
@@ -248,8 +248,8 @@ void lunette_checkpoint_end(lunette *l);
  * LUNETTE_FAILED. */
 int lunette_restore(lunette *l, const void *bytes, size_t len);
 /* All bytes have come: the run goes on from there. The script may be another one, by the rules of a reload.
- * LUNETTE_PROBLEMS: lunette_problem lists what has changed too much. LUNETTE_OK, LUNETTE_DRAIN, or LUNETTE_FAILED; unless
- * it is LUNETTE_OK or LUNETTE_DRAIN, the lunette is only good for deleting. */
+ * LUNETTE_PROBLEMS: lunette_problem lists what has changed too much. LUNETTE_OK, LUNETTE_DRAIN, or LUNETTE_FAILED;
+ * unless it is LUNETTE_OK or LUNETTE_DRAIN, the lunette is only good for deleting. */
 int lunette_restore_end(lunette *l);
 
 /* ---- what comes out ----------------------------------------------------------------------------------------------

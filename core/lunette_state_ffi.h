@@ -1,14 +1,14 @@
-/* What an engine holds, as bytes: saved entry by entry while the engine goes on, and loaded into another one, whose plan
- * may differ. Beside lunette_ffi.h and under its law: functions in plain C without a preprocessor line, since this text
- * is both included by C and handed to ffi.cdef. All of this is since 0.1.
+/* What an engine holds, as bytes: saved entry by entry while the engine goes on, and loaded into another one, whose
+ * plan may differ. Beside lunette_ffi.h and under its law: functions in plain C without a preprocessor line, since this
+ * text is both included by C and handed to ffi.cdef. All of this is since 0.1.
  *
- * A whole is one plan, the rest, and an entry for each key and each extent. Keys have numbers that stay theirs as long as
- * they are known, and are given again later: they are as dense as keys are many, so that a store ordered by them is
+ * A whole is one plan, the rest, and an entry for each key and each extent. Keys have numbers that stay theirs as long
+ * as they are known, and are given again later: they are as dense as keys are many, so that a store ordered by them is
  * written from its beginning to its end. Extents (what expired sessions leave behind) have rising numbers.
  *
- * Saving goes in rounds. A round is begun by a cut, between two batches: it yields what has changed since the cut before,
- * as it is at the cut, however long it takes and whatever the engine does meanwhile. The first one yields everything.
- * Saved this way, the newest entry of each number of all rounds is the state at the last cut. */
+ * Saving goes in rounds. A round is begun by a cut, between two batches: it yields what has changed since the cut
+ * before, as it is at the cut, however long it takes and whatever the engine does meanwhile. The first one yields
+ * everything. Saved this way, the newest entry of each number of all rounds is the state at the last cut. */
 
 enum ln_entry_kind {
     LN_ENTRY_NONE = 0,
@@ -48,7 +48,8 @@ int ln_engine_save_plan(ln_engine *e, ln_entry *out);
 /* Begins a round, between two batches and after all entries of the round before: LN_OK or LN_ENOMEM. The first one has
  * been begun by ln_engine_save. */
 int ln_engine_save_cut(ln_engine *e);
-/* The next entry of the round, LN_ENTRY_NONE after the last: LN_OK, or LN_ENOMEM, after which a save must begin anew. */
+/* The next entry of the round, LN_ENTRY_NONE after the last: LN_OK, or LN_ENOMEM, after which a save must begin
+ * anew. */
 int ln_engine_save_next(ln_engine *e, ln_entry *out);
 /* The rest as it is now: at the cut. */
 int ln_engine_save_rest(ln_engine *e, ln_entry *out);
@@ -67,6 +68,9 @@ int ln_engine_load_entry(ln_engine *e, int kind, uint64_t number, const uint8_t 
 int ln_engine_load_end(ln_engine *e, int forget_sources);
 /* How many windows are open, cells and not slices: where any are, the engine that goes on must have cells. */
 size_t ln_engine_cells(const ln_engine *e);
+/* W is there now at least, and the clock there (LN_PAST, the least there is: where it was), without a record: for an
+ * engine that takes no more of them. Between two batches; then step until done. */
+int ln_engine_move(ln_engine *e, int64_t to_us, int64_t now_us);
 /* Frees some of what an engine holds that will only be deleted, as many keys or windows as told, so that deleting it at
  * once does not take long: 1 when nothing is left that would. */
 int ln_engine_dispose(ln_engine *e, uint32_t keys);
@@ -96,7 +100,7 @@ typedef struct ln_read_entry {
  * broken. Views into the bytes. */
 int64_t ln_bytes_read(const uint8_t *bytes, size_t len, ln_read_entry *out);
 
-/* The reader gets the columns and the limits of `from`, which gets its own, and may then be deleted. Between two batches;
- * readers beside `r` must follow it before the next one. */
+/* The reader gets the columns and the limits of `from`, which gets its own, and may then be deleted. Between two
+ * batches; readers beside `r` must follow it before the next one. */
 void ln_reader_adopt(ln_reader *r, ln_reader *from);
 void ln_reader_follow(ln_reader *beside, ln_reader *first);

@@ -110,11 +110,10 @@ end
 describe("a checkpoint", function()
   it("is of one moment, however long it is written, and the run goes on from it as if nothing had been", function()
     for at = 200, 1000, 400 do
-      local l, want, pieces = host.opened(), {}, nil
+      local l, want = host.opened(), {}
       feed(l, records(1, at))
       local n = at
-      local bytes
-      bytes, pieces = checkpoint(l, 0, 0, function()
+      local bytes, pieces = checkpoint(l, 0, 0, function()
         want[#want + 1] = feed(l, records(n + 1, 50))
         n = n + 50
       end)
@@ -125,7 +124,9 @@ describe("a checkpoint", function()
       assert.equal(lib.LUNETTE_OK, code, error_of(m))
       out = out .. feed(m, records(at + 1, 1500 - at)) .. host.finish(m)
       assert.equal(table.concat(want), out)
-      local function account(x) return (ffi.string(lib.lunette_stats(x)):gsub('"state_bytes":%d+', ""):gsub('"traces_aborted":%d+', "")) end
+      local function account(x)
+        return (ffi.string(lib.lunette_stats(x)):gsub('"state_bytes":%d+', ""):gsub('"traces_aborted":%d+', ""))
+      end
       assert.equal(account(l), account(m))
     end
   end)
@@ -163,7 +164,8 @@ describe("a checkpoint", function()
     local m = host.opened()
     assert.equal(lib.LUNETTE_PROBLEMS, (restore(m, bytes)))
     local problem = ffi.string(lib.lunette_problem(m, 0))
-    assert.truthy(problem:find("window: was hopping 1s, every 250ms and is hopping 1s, every 500ms now", 1, true), problem)
+    assert.truthy(problem:find("window: was hopping 1s, every 250ms and is hopping 1s, every 500ms now", 1, true),
+      problem)
     shell.write(host.script, (SCRIPT:gsub("trigger = trigger", "trigger = nil")))
     local n = host.opened()
     assert.equal(lib.LUNETTE_OK, (restore(n, bytes)), error_of(n))

@@ -214,3 +214,62 @@ describe("a reload", function()
     assert.is_true(host.core.ln_reader_columns(lib.lunette_reader(l)) < 8)
   end)
 end)
+
+describe("a reload that drains", function()
+  local function by_start(list)
+    table.sort(list, function(a, b) return a.start < b.start or a.start == b.start and a["end"] < b["end"] end)
+    return list
+  end
+
+  it("lets the old windows be until they expire, and begins anew beside them", function()
+    local l = host.opened()
+    feed(l, '{"t":1,"k":"a","v":1}\n{"t":2,"k":"b","v":2}\n')
+    local path = write("next.lua", script { window = "ln.tumbling(500)", key = '"other"' })
+    assert.equal(lib.LUNETTE_PROBLEMS, lib.lunette_reload_begin(l, path, nil, lib.LUNETTE_CHANGE_REFUSE))
+    assert.equal("", reload(l, path, lib.LUNETTE_CHANGE_DRAIN))
+    assert.equal("", feed(l, '{"t":3,"k":"a","other":"x","v":10}\n'))
+    local out = by_start(panes(feed(l, '{"t":1600,"k":"a","other":"x","v":10}\n')))
+    assert.equal(3, #out)
+    assert.same({ 500, 1000, 1000 }, { out[1]["end"], out[2]["end"], out[3]["end"] })
+    assert.same({ n = 1, s = 10 }, out[1].value)
+    assert.equal(3, out[2].value.s + out[3].value.s)
+    out = panes(finish(l))
+    assert.equal(1, #out)
+    assert.equal(1500, out[1].start)
+  end)
+
+  it("ends with the input, also where several scripts drain, and refuses too many", function()
+    local l = host.opened()
+    for i = 1, 9 do
+      feed(l, '{"t":1,"k":"a","v":1}\n')
+      local path = write("next.lua", script { window = ("ln.tumbling(%d)"):format(1000 * (i + 1)) })
+      if i == 9 then
+        assert.equal(lib.LUNETTE_FAILED, lib.lunette_reload_begin(l, path, nil, lib.LUNETTE_CHANGE_DRAIN))
+        assert.truthy(error_of(l):find("wait until", 1, true))
+      else
+        reload(l, path, lib.LUNETTE_CHANGE_DRAIN)
+      end
+    end
+    local out, ends = panes(finish(l)), {}
+    for i, pane in ipairs(out) do ends[i] = pane["end"] end
+    table.sort(ends)
+    assert.same({ 1000, 2000, 3000, 4000, 5000, 6000, 7000, 8000, 9000 }, ends)
+  end)
+
+  it("goes on with pipelines of a list that have not changed", function()
+    local function list(window)
+      return ([[local ln = require "lunette"
+        local function p(name, window) return ln.pipeline { name = name, time = { field = "t" }, window = window,
+          aggregate = { n = ln.count() } } end
+        return { p("one", ln.tumbling(1000)), p("two", %s) }]]):format(window)
+    end
+    shell.write(host.script, list "ln.tumbling(1000)")
+    local l = host.opened()
+    feed(l, '{"t":1}\n{"t":2}\n')
+    reload(l, write("next.lua", list "ln.tumbling(2000)"), lib.LUNETTE_CHANGE_DRAIN)
+    feed(l, '{"t":3}\n')
+    local counts = {}
+    for _, pane in ipairs(panes(finish(l))) do counts[pane.pipeline .. " " .. pane["end"]] = pane.value.n end
+    assert.same({ ["one 1000"] = 3, ["two 1000"] = 2, ["two 2000"] = 1 }, counts)
+  end)
+end)

@@ -1,12 +1,9 @@
 --- What an engine's state is saved and loaded for: a run that goes on in new engines comes to what it would have come
 -- to.
 local engine = require "spec.support.engine"
-local ffi = require "lunette.ffi"
 local generate = require "spec.support.generate"
 local json = require "spec.support.json"
 local streams = require "spec.support.streams"
-
-local lib = ffi.lib
 
 -- The panes of each key in their order: across keys it means nothing.
 local function by_key(bytes)
@@ -33,7 +30,8 @@ local function shown(r, any_order)
     accounts[i] = json.encode(s)
   end
   table.sort(r.notices)
-  return table.concat({ any_order and by_key(r.bytes) or r.bytes, r.reject_bytes, r.script_errors, table.concat(accounts, "\n") }, "\n--\n")
+  return table.concat({ any_order and by_key(r.bytes) or r.bytes, r.reject_bytes, r.script_errors,
+    table.concat(accounts, "\n") }, "\n--\n")
 end
 
 local function lines_of(text)

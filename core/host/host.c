@@ -176,7 +176,7 @@ int ln_host_run(ln_request *q, lua_CFunction body) {
 static int load(lunette *l, const char *function, const char *script, const lunette_options *options) {
     ln_request q = {.l = l, .function = function, .script = script, .options = options};
     l->state.traceback = options->traceback;
-    if (!l->reloading) ln_host_reload_free(l);
+    ln_host_forget_problems(l);
     return ln_host_run(&q, load_script);
 }
 
@@ -292,9 +292,21 @@ static int take_turn(lunette *l, const char *function, int64_t now_us, uint64_t 
     return ln_host_turn(&q);
 }
 
-int lunette_pump(lunette *l, int64_t now_us) { return take_turn(l, "pump", now_us, 0); }
+/* The same, and then those that drain move too. */
+static int take_turn_all(lunette *l, const char *function, int64_t now_us, uint64_t stream) {
+    int code = take_turn(l, function, now_us, stream), drained;
+    if (!l->draining_count || code == LUNETTE_FAILED || code == LUNETTE_DRAIN) return code;
+    drained = ln_host_drain(l, now_us);
+    return drained == LUNETTE_OK ? code : drained;
+}
 
-int lunette_finish(lunette *l, int64_t now_us) { return take_turn(l, "finish", now_us, 0); }
+int lunette_pump(lunette *l, int64_t now_us) { return take_turn_all(l, "pump", now_us, 0); }
+
+int lunette_finish(lunette *l, int64_t now_us) {
+    int code = l->finished ? LUNETTE_OK : take_turn(l, "finish", now_us, 0);
+    l->finished = code == LUNETTE_OK;
+    return l->finished ? ln_host_drain(l, now_us) : code;
+}
 
 /* ---- streams --------------------------------------------------------------------------------------------------- */
 
@@ -324,7 +336,7 @@ uint64_t ln_host_open_stream(lunette *l, int messages, int64_t source, ln_reader
 }
 
 int lunette_stream_pump(lunette *l, uint64_t stream, int64_t now_us) {
-    return take_turn(l, "pump_stream", now_us, stream);
+    return take_turn_all(l, "pump_stream", now_us, stream);
 }
 
 int lunette_stream_close(lunette *l, uint64_t stream, int64_t now_us) {

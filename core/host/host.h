@@ -10,6 +10,7 @@
 #include "host/state.h"
 #include "lunette_program.h"
 
+enum { LN_HOST_DRAINING = 8 };
 #define LN_HOST_MEMORY_SHORT "memory is short"
 enum { LN_HOST_STREAMS = 3 }; /* of an output */
 
@@ -50,6 +51,10 @@ struct lunette {
     ln_state *next;    /* that of the new script, also after it was refused: it holds the problems; NULL: none */
     int reloading;     /* its engines take over what those of `state` hold */
     ln_state *retired; /* that of the script before, freed little by little; NULL: none */
+    int drains;        /* the reload lets pipelines drain that have changed too much */
+    ln_state *draining[LN_HOST_DRAINING]; /* states of scripts before, some pipelines of which still have windows */
+    int draining_count;
+    int finished; /* what runs is; only those that drain may not be */
 };
 
 /* One call of lunette.host, and what came of it. */
@@ -97,8 +102,12 @@ int ln_host_refuse(lunette *l, const char *text);
 /* As lunette_stream_open; `source` is the number by which the watermark tells the stream apart, or -1. */
 uint64_t ln_host_open_stream(lunette *l, int messages, int64_t source, ln_reader **reader);
 
+/* Moves what drains to the watermarks of what runs: LUNETTE_OK, LUNETTE_DRAIN or LUNETTE_FAILED. */
+int ln_host_drain(lunette *l, int64_t now_us);
 /* Frees some of what a reload has left behind. */
 void ln_host_tidy(lunette *l);
+/* The problems of a reload that was refused are of no use any more. */
+void ln_host_forget_problems(lunette *l);
 /* Frees all that reloads keep. */
 void ln_host_reload_free(lunette *l);
 

@@ -1,5 +1,5 @@
-/* Reloads: the new script gets a Lua state of its own, and the old one hands over to it. Both run lunette.host; bytes and
- * addresses go from one to the other through here, in pieces. */
+/* Reloads: the new script gets a Lua state of its own, and the old one hands over to it. Both run lunette.host; bytes
+ * and addresses go from one to the other through here, in pieces. */
 #include "host/host.h"
 
 #include <lauxlib.h>
@@ -18,6 +18,7 @@ typedef struct call {
     size_t len;
     double number; /* an address, or microseconds */
     double more;
+    int drains;
     int code;
 } call;
 
@@ -77,7 +78,8 @@ static int open_beside(lua_State *L) {
     ln_host_push_params(L, c->options);
     lua_pushlstring(L, c->text, c->len);
     ln_host_push_texts(L, c->options);
-    lua_call(L, 4, 2);
+    lua_pushboolean(L, c->drains);
+    lua_call(L, 5, 2);
     luaL_checktype(L, 3, LUA_TTABLE);
     c->code = lua_toboolean(L, 2) ? LUNETTE_OK : LUNETTE_PROBLEMS;
     ln_state_keep(c->state, L, c->code == LUNETTE_OK ? LN_KEPT_ADDRESSES : LN_KEPT_PROBLEMS);
@@ -98,7 +100,8 @@ static int fail_as(lunette *l, ln_state *s) {
 }
 
 static int open_next(lunette *l, const char *script, const lunette_options *options) {
-    call about = {.function = "about"}, open = {.l = l, .script = script, .options = options};
+    call about = {.function = "about"};
+    call open = {.l = l, .script = script, .options = options, .drains = l->drains};
     if (ask_text(&l->state, &about) != LUNETTE_OK) return LUNETTE_FAILED;
     l->next = ln_mem_zero(&l->memory.own, sizeof *l->next);
     if (!l->next || ln_state_init(l->next, &l->memory) != LN_OK) {
@@ -122,8 +125,10 @@ int lunette_reload_begin(lunette *l, const char *script, const lunette_options *
     if (l->reloading) return ln_host_refuse(l, "a reload is under way: step or cancel it");
     if (ln_host_read_options(given, &options))
         return ln_host_refuse(l, "the options set a field that this version does not have");
-    (void)on_change;
     free_state(l, &l->next);
+    l->drains = on_change == LUNETTE_CHANGE_DRAIN;
+    if (l->drains && l->draining_count == LN_HOST_DRAINING)
+        return ln_host_refuse(l, "pipelines of eight scripts before drain: wait until their windows have expired");
     code = open_next(l, script, &options);
     if (code == LUNETTE_PROBLEMS) return code;
     if (code == LUNETTE_OK && ask(&l->state, &begin) == LUNETTE_OK) {
@@ -161,20 +166,42 @@ static int run_take_over(lua_State *L) {
     return 0;
 }
 
+static int run_keep(lua_State *L) {
+    call *c = lua_touserdata(L, 1);
+    ln_host_push(L, "keep");
+    lua_pushlstring(L, c->text, c->len);
+    lua_pushnumber(L, c->number);
+    lua_call(L, 2, 1);
+    c->code = lua_toboolean(L, 2);
+    return 0;
+}
+
+/* The old state is kept for what drains of it, or is freed little by little. */
+static void part_with(lunette *l, ln_state *old, call *concerned) {
+    concerned->number = (double)(uintptr_t)l->output;
+    concerned->code = 0;
+    if (l->drains && ln_state_call(old, run_keep, concerned) == LN_OK && concerned->code) {
+        l->draining[l->draining_count++] = old;
+        return;
+    }
+    free_state(l, &l->retired);
+    l->retired = old;
+}
+
 /* The new state has all that the old one held: it is the lunette's from here on. */
 static int switch_over(lunette *l) {
-    call hand = {.function = "hand_over"}, take = {.state = l->next};
+    call hand = {.function = "hand_over"}, take = {.state = l->next}, concerned = {.function = "concerned"};
     ln_state *old;
+    if (l->drains && ask_text(l->next, &concerned) != LUNETTE_OK) return give_up(l, l->next);
     if (ask_text(&l->state, &hand) != LUNETTE_OK) return give_up(l, &l->state);
     take.text = hand.text;
     take.len = hand.len;
     l->reloading = 0;
     take.code = ln_state_call(l->next, run_take_over, &take) == LN_OK ? take.code : LUNETTE_FAILED;
-    free_state(l, &l->retired);
     old = ln_mem_new(&l->memory.own, sizeof *old);
     if (old) *old = l->state;
     else ln_state_free(&l->state);
-    l->retired = old;
+    if (old) part_with(l, old, &concerned);
     l->state = *l->next;
     ln_mem_free(&l->memory.own, l->next, sizeof *l->next);
     l->next = NULL;
@@ -199,6 +226,38 @@ int lunette_reload_step(lunette *l, int64_t now_us, int64_t budget_us) {
     return switch_over(l);
 }
 
+/* ---- what drains ------------------------------------------------------------------------------------------------ */
+
+enum { DRAINED = 5 }; /* of lunette.host: no window is left */
+
+static int run_drain(lua_State *L) {
+    call *c = lua_touserdata(L, 1);
+    ln_host_push(L, "drain");
+    lua_pushlstring(L, c->text, c->len);
+    lua_pushnumber(L, c->number);
+    lua_call(L, 2, 2);
+    c->code = (int)luaL_checkinteger(L, 2);
+    if (c->code == LUNETTE_FAILED) keep_error(c->state, L);
+    return 0;
+}
+
+int ln_host_drain(lunette *l, int64_t now_us) {
+    call marks = {.function = "marks"};
+    int code = LUNETTE_OK;
+    if (!l->draining_count) return LUNETTE_OK;
+    if (ask_text(&l->state, &marks) != LUNETTE_OK) return LUNETTE_FAILED;
+    for (int i = l->draining_count; i-- > 0;) {
+        call c = {.state = l->draining[i], .text = marks.text, .len = marks.len, .number = (double)now_us};
+        if (ln_state_call(l->draining[i], run_drain, &c) != LN_OK || c.code == LUNETTE_FAILED)
+            return fail_as(l, l->draining[i]);
+        if (c.code == LUNETTE_DRAIN) code = LUNETTE_DRAIN;
+        if (c.code != DRAINED) continue;
+        free_state(l, &l->draining[i]);
+        l->draining[i] = l->draining[--l->draining_count];
+    }
+    return code;
+}
+
 /* ---- what is left behind ---------------------------------------------------------------------------------------- */
 
 static int run_dispose(lua_State *L) {
@@ -216,10 +275,15 @@ void ln_host_tidy(lunette *l) {
     free_state(l, &l->retired);
 }
 
+void ln_host_forget_problems(lunette *l) {
+    if (!l->reloading) free_state(l, &l->next);
+}
+
 void ln_host_reload_free(lunette *l) {
     lunette_reload_cancel(l);
     free_state(l, &l->next);
     free_state(l, &l->retired);
+    while (l->draining_count) free_state(l, &l->draining[--l->draining_count]);
 }
 
 /* ---- checkpoints ------------------------------------------------------------------------------------------------ */
@@ -229,6 +293,7 @@ int lunette_checkpoint(lunette *l, int changes, int64_t budget_us, lunette_write
     int code;
     if (!l->reader) return ln_host_refuse(l, NO_SCRIPT);
     if (l->reloading) return ln_host_refuse(l, "a reload is under way: step or cancel it");
+    if (l->draining_count) return ln_host_refuse(l, "a script before drains: wait until its windows have expired");
     code = ask(&l->state, &out);
     if (code == LUNETTE_FAILED || out.more <= 0) return code;
     if (write(ctx, (const void *)(uintptr_t)out.number, (size_t)out.more) == 0) return code;

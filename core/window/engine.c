@@ -325,6 +325,20 @@ int ln_engine_clock(ln_engine *e, int64_t now_us) {
     return LN_OK;
 }
 
+int ln_engine_move(ln_engine *e, int64_t to_us, int64_t now_us) {
+    if (e->failed) return LN_ECLOSED;
+    LN_ASSERT(e->phase == LN_PHASE_NONE);
+    if (to_us > e->watermark.now_us) e->watermark.now_us = to_us;
+    if (now_us > e->clock_us && e->plan.clock_column < 0) {
+        if (now_us > e->rows.clock_now_us) e->rows.clock_now_us = now_us;
+        e->phase = LN_PHASE_TICK; /* at its end W moves */
+        ln_advance_clock_begin(e, now_us);
+        return LN_OK;
+    }
+    begin_move(e, e->watermark.now_us, LN_PHASE_NONE);
+    return LN_OK;
+}
+
 int ln_engine_close(ln_engine *e, uint64_t source) {
     const uint8_t *name = (const uint8_t *)&source;
     ln_source *s = NULL;

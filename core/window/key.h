@@ -54,8 +54,8 @@ int ln_key_encode_plain(ln_buf *out, const ln_value *v);
 void ln_key_encode_array_head(ln_buf *out, uint32_t n);
 
 /* The keys of which something is different since it was saved, noted while somebody saves: those changed since the last
- * cut, and those that had changed at the cut and are not saved yet. A list has a number once, or again where another key
- * has come to it; what counts is the key's own bit. */
+ * cut, and those that had changed at the cut and are not saved yet. A list has a number once, or again where another
+ * key has come to it; what counts is the key's own bit. */
 typedef struct ln_changes {
     ln_mem *mem;
     int on;

@@ -1,5 +1,5 @@
-/* Loads what another engine has saved into an engine that is new, entry by entry, and at the end puts in order what only
- * the whole tells. */
+/* Loads what another engine has saved into an engine that is new, entry by entry, and at the end puts in order what
+ * only the whole tells. */
 #include "base/assert.h"
 #include "base/msgpack.h"
 #include "window/checked.h"

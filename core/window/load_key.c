@@ -1,5 +1,5 @@
-/* Loads a key with the windows that hang on it. Bytes are trusted in nothing: what does not fit is refused, and what has
- * been made by then is a part of the engine like any other. */
+/* Loads a key with the windows that hang on it. Bytes are trusted in nothing: what does not fit is refused, and what
+ * has been made by then is a part of the engine like any other. */
 #include "window/aggregate/kept.h"
 #include "window/loading.h"
 

@@ -1,4 +1,5 @@
-/* Loads what is neither a key nor an extent: watermark, sources, clock, counters, and what the end of the load needs. */
+/* Loads what is neither a key nor an extent: watermark, sources, clock, counters, and what the end of the load
+ * needs. */
 #include "window/loading.h"
 
 #include <string.h>

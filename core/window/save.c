@@ -1,5 +1,5 @@
-/* Saves an engine entry by entry, in rounds. What a round has to save as it was at its cut, and what is about to change,
- * is saved at once into a queue, which is handed out before all else. */
+/* Saves an engine entry by entry, in rounds. What a round has to save as it was at its cut, and what is about to
+ * change, is saved at once into a queue, which is handed out before all else. */
 #include "base/assert.h"
 #include "window/checked.h"
 #include "window/saving.h"

@@ -1,5 +1,5 @@
-/* The plan of an engine as far as one must know it to read what that engine saved, and what its parts are in the plan of
- * the engine that loads: aggregates are matched by name, nodes of triggers by kind and place. */
+/* The plan of an engine as far as one must know it to read what that engine saved, and what its parts are in the plan
+ * of the engine that loads: aggregates are matched by name, nodes of triggers by kind and place. */
 #ifndef LN_WINDOW_SAVED_PLAN_H
 #define LN_WINDOW_SAVED_PLAN_H
 

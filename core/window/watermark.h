@@ -51,8 +51,8 @@ ln_source *ln_watermark_add(ln_watermark *w, const uint8_t *name, uint32_t len);
 /* The source is gone: nothing of it is left but what it has done to W, and that it was heard. W moves when it is next
  * asked for. */
 void ln_watermark_remove(ln_watermark *w, ln_source *s);
-/* A source that has just been added stands as it did when it was saved. Those that are active come in the order in which
- * they were last heard. */
+/* A source that has just been added stands as it did when it was saved. Those that are active come in the order in
+ * which they were last heard. */
 void ln_watermark_restore(ln_watermark *w, ln_source *s, int64_t promise_us, int64_t heard_us, int active);
 /* No source is known any more; W stays. */
 void ln_watermark_forget(ln_watermark *w);

@@ -1,6 +1,6 @@
---- Carries the state of pipelines out of their engines and into others, in bytes: what the engines hold, entry by entry,
--- and beside each what Lua holds for it: accumulators of folds, panes that were kept. The bytes may come from another Lua
--- state, or from a disk, and nothing of them is trusted.
+--- Carries the state of pipelines out of their engines and into others, in bytes: what the engines hold, entry by
+-- entry, and beside each what Lua holds for it: accumulators of folds, panes that were kept. The bytes may come from
+-- another Lua state, or from a disk, and nothing of them is trusted.
 local ffi = require "lunette.ffi"
 local plain = require "lunette.plain"
 
@@ -34,8 +34,8 @@ Saver.__index = Saver
 --- Begins to save all pipelines of an app. In a `chase` what is saved is as it is then, and only a last round in which
 -- nothing else happens makes a whole of it; else each round is of one moment.
 function M.saver(app, chase)
-  local self = setmetatable({ app = app, parts = {}, entry = ffi.new "ln_entry", bytes = nil, at = 1, written = 0 }, Saver)
-  self.bytes = ffi.owned(lib.ln_bytes_new(), lib.ln_bytes_delete)
+  local self = setmetatable({ app = app, parts = {}, entry = ffi.new "ln_entry", at = 1, written = 0,
+    bytes = ffi.owned(lib.ln_bytes_new(), lib.ln_bytes_delete) }, Saver)
   for i, part in ipairs(app.parts) do
     local numbers, names = folds_of(part)
     local own = { engine = part.engine, name = part.name, folds = numbers, names = names, work = part.work }
@@ -153,9 +153,9 @@ end
 local Loader = {}
 Loader.__index = Loader
 
---- Loads into the engines of an app that has not begun. `to` finds a part by a pipeline's name; what belongs to a pipeline
--- for which it finds none is passed over. It is told what else is known of the pipeline: whether its windows are in
--- slices, whether its panes pass through Lua, and what the saver was told. `exact`: see ln_engine_load.
+--- Loads into the engines of an app that has not begun. `to` finds a part by a pipeline's name; what belongs to a
+-- pipeline for which it finds none is passed over. It is told what else is known of the pipeline: whether its windows
+-- are in slices, whether its panes pass through Lua, and what the saver was told. `exact`: see ln_engine_load.
 function M.loader(to, exact)
   return setmetatable({ to = to, exact = exact and 1 or 0, parts = {}, read = ffi.new "ln_read_entry",
     entry = ffi.new "ln_entry", loaded = {} }, Loader)

@@ -411,6 +411,44 @@ function App:part_for(name, celled, kept)
   end
 end
 
+--- An app that has handed over goes on with some of its parts, which take no more records: `names` has theirs. The
+-- others are parts of the app that is returned, which is only to be disposed of and closed.
+function App:drain_parts(names, output)
+  local kept, others = {}, {}
+  for _, part in ipairs(self.parts) do
+    local list = names[part.name] and kept or others
+    list[#list + 1] = part
+  end
+  self.parts, self.output, self.borrows = kept, output, true
+  return setmetatable({ parts = others, streams = {} }, App)
+end
+
+--- Moves the watermark of each part to where `marks` has that of its name, or else to `marks[1]`, and the clock; a
+-- status. Each call goes on with the one before.
+function App:drain(now_us, marks)
+  if not self:go_on() then return DRAIN end
+  return self:begin_round(function(engine)
+    return lib.ln_engine_move(engine, marks[self.parts[self.at_part].name] or marks[1], now_us)
+  end) and NEEDS_INPUT or DRAIN
+end
+
+--- The watermark of each part by its name, and at 1 that of the first.
+function App:marks()
+  local out = {}
+  for i, part in ipairs(self.parts) do
+    local mark = ffi.new("int64_t", self:stats_of(i).watermark_us)
+    out[part.name], out[1] = mark, out[1] or mark
+  end
+  return out
+end
+
+--- Open windows of all parts.
+function App:windows_open()
+  local n = 0
+  for i = 1, #self.parts do n = n + tonumber(self:stats_of(i).windows) end
+  return n
+end
+
 --- Engines have been loaded, and are to be stepped before anything else: a status.
 function App:catch_up() return self:begin_round(function() return OK end) and NEEDS_INPUT or DRAIN end
 
@@ -431,8 +469,8 @@ function App:hand_over()
   return out
 end
 
---- Takes the place of that other app: goes on where it stood, with its own functions, columns and engines, into which the
--- state has been loaded. What is then under way is to be gone on with.
+--- Takes the place of that other app: goes on where it stood, with its own functions, columns and engines, into which
+-- the state has been loaded. What is then under way is to be gone on with.
 function App:take_over(from)
   local reader = ffi.owned(from.reader, lib.ln_reader_delete)
   lib.ln_reader_adopt(reader, self.reader)

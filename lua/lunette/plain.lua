@@ -130,7 +130,10 @@ end
 function M.get(from) return get(from, 1) end
 
 --- Bytes to be read from: a pointer and a length.
-function M.from(at, len) return { at = ffi.cast("const uint8_t *", at), stop = ffi.cast("const uint8_t *", at) + len } end
+function M.from(at, len)
+  local start = ffi.cast("const uint8_t *", at)
+  return { at = start, stop = start + len }
+end
 
 --- Values as one string.
 function M.encode(x, place)

@@ -1,8 +1,8 @@
---- Changes the pipelines of an app while it runs: what may change and what may not, and the way of the state from the old
--- engines into the new ones, in pieces between which records go their way.
+--- Changes the pipelines of an app while it runs: what may change and what may not, and the way of the state from the
+-- old engines into the new ones, in pieces between which records go their way.
 --
--- The state is saved while it changes, round after round: the first one of all, each later one of what has changed since.
--- When little is left, the last is saved and loaded at once, and the new app takes over.
+-- The state is saved while it changes, round after round: the first one of all, each later one of what has changed
+-- since. When little is left, the last is saved and loaded at once, and the new app takes over.
 local carry = require "lunette.carry"
 local words = require "lunette.trace.words"
 
@@ -110,8 +110,8 @@ local function compare_aggregates(was, is, problem)
   end
 end
 
---- What is different of two descriptions that a state can't be carried over: a list of problems, and beside it the names
--- of the old pipelines that they concern.
+--- What is different of two descriptions that a state can't be carried over: a list of problems, and beside it the
+-- names of the old pipelines that they concern.
 function M.compare(before, after)
   local problems, concerned = {}, {}
   for _, was in ipairs(before) do
@@ -215,17 +215,19 @@ function M.begin(app, fresh)
   return self
 end
 
---- A loader into the parts of an app by name, for what comes out of another.
-function M.loader(app)
+--- A loader into the parts of an app by name, for what comes out of another. `without`: names of those that are not
+-- loaded.
+function M.loader(app, without)
   return carry.loader(function(name)
+    if without and without[name] then return nil end
     for _, part in ipairs(app.parts) do
       if part.name == name then return part end
     end
   end)
 end
 
---- Carries over for about so long: true when the fresh app has taken over, and the old one may be closed. Raises what is
--- in the way, and then the old one goes on.
+--- Carries over for about so long: true when the fresh app has taken over, and the old one may be closed. Raises what
+-- is in the way, and then the old one goes on.
 function Reload:step(budget_us)
   if not self.app:go_on() then return false end
   local last = self.out:piece(budget_us)

@@ -166,13 +166,13 @@ end
 
 --- Loads such bytes into an app that has not begun; raises what is wrong. Its engines are then to be stepped.
 function engine.go_on(app, bytes)
-  local loader = carry.loader(function(name)
+  local incoming = carry.loader(function(name)
     for _, part in ipairs(app.parts) do
       if part.name == name then return part end
     end
   end, true)
-  if loader:take(value.bytes(bytes), #bytes) ~= #bytes then error("bytes that are broken", 0) end
-  loader:finish()
+  if incoming:take(value.bytes(bytes), #bytes) ~= #bytes then error("bytes that are broken", 0) end
+  incoming:finish()
 end
 
 --- Goes on in engines that are new and are given the state of those that were, which are freed. To be called where a

@@ -1,11 +1,11 @@
---- What a C host calls to reload a script: some functions of the Lua state whose script runs, the others of the new one.
--- What goes from one to the other are texts, and addresses as numbers.
+--- What a C host calls to reload a script: some functions of the Lua state whose script runs, the others of the new
+-- one. What goes from one to the other are texts, and addresses as numbers.
 local driver = require "lunette.driver"
 local ffi = require "lunette.ffi"
 local plain = require "lunette.plain"
 local reload = require "lunette.reload"
 
-local FAILED = 3
+local FAILED, DRAINED = 3, 5
 
 local function pipelines_of(app)
   local out = {}
@@ -27,12 +27,12 @@ return function(host, own)
 
   --- Loads a script and opens its pipelines beside those of another state, of which `about` tells.
   -- @return true and the texts of addresses, or nil and a list of problems
-  function host.open_beside(path, params, about, files)
+  function host.open_beside(path, params, about, files, drains)
     about = plain.decode(about)
     local pipelines, texts, streams = own.load(path, params, about.options.streams and 1 or -1, files)
     if not pipelines then return nil, texts end
-    local problems = reload.compare(about.describe, reload.describe(pipelines))
-    if #problems > 0 then return nil, problems end
+    local problems, concerned = reload.compare(about.describe, reload.describe(pipelines))
+    if #problems > 0 and not drains then return nil, problems end
     local options = {}
     for name, x in pairs(about.options) do options[name] = x end
     options.output, options.streams = ffi.at("ln_output *", about.output), streams
@@ -40,7 +40,8 @@ return function(host, own)
     local ok, opened = pcall(driver.open, pipelines, options)
     if not ok then return nil, { ("%s: %s"):format(path, opened) } end
     own.begin(opened, about.options)
-    carried = { loader = reload.loader(opened), forgets = reload.forgotten(about.describe, reload.describe(pipelines)) }
+    carried = { concerned = concerned, loader = reload.loader(opened, concerned),
+      forgets = reload.forgotten(about.describe, reload.describe(pipelines)) }
     for _, note in ipairs(reload.notes(about.describe, reload.describe(pipelines))) do
       opened.news[#opened.news + 1] = note
     end
@@ -85,6 +86,31 @@ return function(host, own)
     return plain.encode(out)
   end
 
+  -- ---- the old side, where some of its pipelines keep their windows until they expire
+
+  local others -- what is to be freed, of the pipelines that do not
+
+  --- After handing over: goes on with those of these names. Whether there are any windows.
+  function host.keep(text, output)
+    others = own.app():drain_parts(plain.decode(text), ffi.at("ln_output *", output))
+    return own.app():windows_open() > 0
+  end
+
+  --- The watermarks of what runs, as a text.
+  function host.marks() return plain.encode(own.app():marks()) end
+
+  --- @return a status, with 5 where no window is left; or 3 and a message
+  function host.drain(text, now_us)
+    if others and others:dispose(2048) then
+      others:close()
+      others = nil
+    end
+    local app = own.app()
+    local status, message = own.guarded(app.drain, now_us, plain.decode(text))
+    if status == driver.NEEDS_INPUT and app:windows_open() == 0 then return DRAINED end
+    return status, message
+  end
+
   --- Frees some of what this state holds, which has handed over; whether all is free that would take long.
   function host.dispose()
     local app = own.app()
@@ -104,10 +130,14 @@ return function(host, own)
 
   --- All has come: the last check of what was loaded, after which nothing can be in the way.
   function host.carry_done()
-    local ok, message = pcall(carried.loader.finish, carried.loader, function(part) return carried.forgets[part.name] end)
+    local function forgets(part) return carried.forgets[part.name] end
+    local ok, message = pcall(carried.loader.finish, carried.loader, forgets)
     if ok then return 0 end
     return FAILED, message
   end
+
+  --- The names of the pipelines that have changed too much, as a text.
+  function host.concerned() return plain.encode(carried.concerned) end
 
   function host.take_over(text)
     local from = plain.decode(text)
