@@ -59,6 +59,8 @@ static const char *const TEXTS[LN_CLI_COMMANDS + 1] = {
         "                        unix:PATH are connected to, and with ?listen behind them serve whoever connects;\n"
         "                        forward://HOST:PORT is sent chunks of Fluent Forward, with ?tag=TAG, time=FIELD,\n"
         "                        unit=UNIT and gzip behind it. Without --out, the script's `sink` counts\n"
+        "  --append              write behind what the files of --out, --rejects and --trace hold already; after SIGUSR1\n"
+        "                        they are opened by their names again, since they may have been moved away\n"
         "  --out-format FORMAT   msgpack or json; otherwise that of the input, and JSON lines on a terminal\n"
         "  --rejects FILE        write rejected records to FILE, each with the reason, in the format of the panes;\n"
         "                        otherwise they are only counted\n"

@@ -4,6 +4,7 @@
 static const struct option RUN_OPTIONS[] = {
     {"in", required_argument, NULL, OPTION_IN},
     {"out", required_argument, NULL, OPTION_OUT},
+    {"append", no_argument, NULL, OPTION_APPEND},
     {"rejects", required_argument, NULL, OPTION_REJECTS},
     {"trace", required_argument, NULL, OPTION_TRACE},
     {"trace-key", required_argument, NULL, OPTION_TRACE_KEY},
