@@ -74,7 +74,7 @@ static int ask(const ln_cli_options *o, const char *address, const char *request
         free(answer.text);
         return LN_EXIT_ERROR;
     }
-    if (!told(o, "json") && (isatty(STDOUT_FILENO) || refused(answer.text))) {
+    if (!told(o, "json") && (told(o, "text") || isatty(STDOUT_FILENO) || refused(answer.text))) {
         rc = show(o, answer.text);
     } else {
         puts(answer.text);

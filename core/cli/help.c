@@ -256,7 +256,7 @@ static const char *const TEXTS[LN_CLI_COMMANDS + 1] = {
         "  --window START        why: the window that begins there, a number in the pipeline's unit\n"
         "  --most NUMBER         windows: how many, from 0 to 500; default 100\n"
         "  --from PLACE          windows: go on where an answer says `next`\n"
-        "  --json                JSON on a terminal too\n"
+        "  --json, --text        JSON on a terminal too; a table into a pipe too\n"
         "  -h, --help            this text\n"
         "\n"
         "Exit status: 0; 1 the server does not answer, or refuses; 2 a wrong command line.\n",
