@@ -1,5 +1,5 @@
---- The example of a service: its unit is one that systemd takes, and what the unit says works, as far as it can be tried
--- without systemd itself; its rules for logrotate lose no pane.
+--- The example of a service: its unit is one that systemd takes, and what the unit says works, as far as it can be
+-- tried without systemd itself; its rules for logrotate lose no pane.
 local json = require "spec.support.json"
 local server = require "spec.support.server"
 local shell = require "spec.support.shell"
@@ -16,7 +16,9 @@ after_each(function() shell.remove(folder) end)
 local function has(program) return shell.run(folder, "command -v " .. program).code == 0 end
 
 -- The unit with the program under test in the place of the installed one.
-local function unit() return (shell.read(SERVICE .. "lunette@.service"):gsub("/usr/local/bin/lunette", shell.program)) end
+local function unit()
+  return (shell.read(SERVICE .. "lunette@.service"):gsub("/usr/local/bin/lunette", shell.program))
+end
 
 -- A command of the unit, with its folders in ours.
 local function command(name, options)

@@ -22,7 +22,7 @@ static const char *told(const ln_cli_options *o, const char *name) {
 
 /* Which command `lunette ctl` knows: a misspelt one is told before anybody is asked. */
 static int check_command(const char *word) {
-    static const char *const KNOWN[] = {"status", "windows", "why", "reload", "rollback", "drain"};
+    static const char *const KNOWN[] = {"status", "windows", "connections", "why", "reload", "rollback", "drain"};
     const size_t count = sizeof KNOWN / sizeof *KNOWN;
     const char *near = ln_cli_nearest(word, KNOWN, count);
     for (size_t i = 0; i < count; i++)

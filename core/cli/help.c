@@ -243,6 +243,7 @@ static const char *const TEXTS[LN_CLI_COMMANDS + 1] = {
         "  status                how the run does: the account of each pipeline, and the server's numbers\n"
         "  windows               what is open: of each pipeline the watermark, the sources, and its windows with what\n"
         "                        each waits for\n"
+        "  connections           which connection a source is, and for how long it has been silent\n"
         "  why                   why a window has shown nothing yet, in words\n"
         "  reload                go on with the script as its files are now; returns when it has taken over, or says what\n"
         "                        is wrong with it, and the old one goes on\n"
