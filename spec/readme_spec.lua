@@ -132,7 +132,11 @@ before_each(function()
   folder = shell.folder()
   os.execute(("ln -s %s/examples %s/examples"):format(root, folder))
 end)
-after_each(function() shell.remove(folder) end)
+after_each(function()
+  -- A page's server that a failed command has left behind.
+  shell.run(folder, 'test ! -S control || "$LUNETTE" ctl --control unix:control drain')
+  shell.remove(folder)
+end)
 
 for _, page in ipairs(pages) do
   describe(page.path, function()

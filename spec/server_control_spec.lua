@@ -95,6 +95,27 @@ describe("ctl", function()
     end
   end)
 
+  it("tells which connection a source is", function()
+    local s, client = fed()
+    local other = s:connect()
+    other:send(record(1000, "b"))
+    server.wait(function() return ask(s, '{"command":"status"}').pipelines[1].read == 5 end, "the record")
+    local source
+    for _, one in ipairs(json.decode(ctl(s, "windows").out)[1].sources) do
+      if one.holds then source = one.source end
+    end
+    local name
+    local list = json.decode(ctl(s, "connections").out)
+    assert.equal(2, #list)
+    for _, one in ipairs(list) do
+      assert.is_true(one.silent_s >= 0 and one.silent_s < 60)
+      if one.source == source then name = one.name end
+    end
+    says(name, "tcp://127.0.0.1:", " from 127.0.0.1:" .. select(2, other:getsockname()))
+    client:close()
+    server.wait(function() return #ask(s, '{"command":"connections"}') == 1 end, "the end of a connection")
+  end)
+
   it("says why a window has shown nothing", function()
     local s = fed()
     local r = ctl(s, "why --key a")
@@ -112,6 +133,62 @@ describe("ctl", function()
     assert.equal(0, ended.code)
     assert.same({ "a [0,1000) 1 on_time", "b [0,1000) 1 on_time" }, ended.panes)
     assert.equal(1, shell.run(s.folder, "test -e ctl").code)
+  end)
+
+  it("reloads the script, goes back, and says what is wrong with a new one", function()
+    local s, client = fed()
+    local ORIGINAL = shell.read(s.folder .. "/p.lua")
+    local function reloaded(text, command)
+      if text then shell.write(s.folder .. "/p.lua", text) end
+      return ctl(s, command or "reload")
+    end
+    local r = ctl(s, "rollback")
+    assert.same({ 1, "" }, { r.code, r.out })
+    says(r.err, "there is nothing to go back to: no script ran before this one")
+    r = reloaded(server.script(server.EARLY))
+    assert.same({ 0, '{"reloaded":true}\n', "" }, { r.code, r.out, r.err })
+    client:send(record(1700, "a"))
+    assert.equal("a [1000,2000) 3 early", s:wait_panes(3)[3])
+    r = reloaded((server.script():gsub("1s", "2s")))
+    assert.same({ 1, "" }, { r.code, r.out })
+    says(r.err, "lunette: ctl: the script was not reloaded, and the one that ran goes on: p.lua:",
+      "window: was tumbling 1s and is tumbling 2s now")
+    r = reloaded "while true do end"
+    says(r.err, "p.lua: loading it takes too long")
+    local status = json.decode(ctl(s, "status").out).reload
+    assert.same({ 1, 2, false }, { status.done, status.failed, status.under_way })
+    says(status.problem, "loading it takes too long")
+    r = reloaded(nil, "rollback") -- the file is still the one that loops
+    assert.same({ 0, '{"reloaded":true}\n' }, { r.code, r.out })
+    client:send(record(1800, "a") .. record(3000, "b"))
+    assert.equal("a [1000,2000) 4 on_time", s:wait_panes(4)[4])
+    assert.equal("", json.decode(ctl(s, "status").out).reload.problem)
+    assert.equal(0, reloaded(ORIGINAL).code)
+  end)
+
+  it("is answered when each of many reloads is over, whoever asks", function()
+    local s = fed()
+    local clients = {}
+    for i = 1, 5 do
+      clients[i] = s:connect "ctl"
+      clients[i]:send '{"command":"reload"}\n'
+    end
+    for i = 1, 5 do assert.same({ reloaded = true }, json.decode(clients[i]:receive "*l")) end
+    local gone = s:connect "ctl"
+    gone:send '{"command":"reload"}\n'
+    gone:close()
+    assert.equal(0, ctl(s, "reload").code)
+  end)
+
+  it("can't reload a run over files alone", function()
+    local folder = shell.folder()
+    shell.write(folder .. "/p.lua", server.script())
+    local r = shell.run(folder, [[
+      mkfifo in; "$LUNETTE" run --control ctl p.lua in > panes & sleep 5 > in & until test -S ctl; do sleep 0.05; done
+      "$LUNETTE" ctl --control ctl reload; echo $?; "$LUNETTE" ctl --control ctl drain; wait %1; echo $?]])
+    assert.same({ '1\n{"draining":true}\n0\n',
+      "lunette: ctl: this run can't be reloaded: it reads no sockets, and has no --watch\n" }, { r.out, r.err })
+    shell.remove(folder)
   end)
 
   it("says what is wrong with a command", function()
@@ -147,6 +224,7 @@ describe("ctl", function()
     says(shown "windows", "source has promised\n1 1600 holds the watermark\n", "key window panes new waits\n",
       '"a" [1000, 2000) 0 - for the watermark')
     says(shown "why --key a", "[1000, 2000) of \"a\" has shown nothing yet")
+    says(shown "connections", "source silent name\n1 ", " from 127.0.0.1:")
     says(shown "status --json", '"pipelines":[')
   end)
 end)

@@ -93,6 +93,25 @@ describe("/metrics", function()
     end
   end)
 
+  it("goes on where the script is reloaded, and tells of reloads", function()
+    local s = start(SCRIPT, TCP .. "--control ctl")
+    s:connect():send(INPUT)
+    local before = wait_read(s, 11)
+    local function reload(text)
+      shell.write(s.folder .. "/p.lua", text)
+      return shell.run(s.folder, '"$LUNETTE" ctl --control ctl reload').code
+    end
+    assert.same({ 0, 1 }, { reload(SCRIPT .. "-- once more"), reload "return 1" })
+    local after = samples(s)
+    for name, x in pairs(before) do
+      if name:find "^lunette_record" or name:find "^lunette_panes" then assert.equal(x, after[name], name) end
+    end
+    assert.same({ 1, 1, 1, 0 }, { after['lunette_reloads_total{result="done"}'],
+      after['lunette_reloads_total{result="failed"}'], after.lunette_reload_failed, after.lunette_reload_under_way })
+    assert.is_true(after.lunette_reload_hold_seconds > 0)
+    assert.same({ 0, 0 }, { reload(SCRIPT), samples(s).lunette_reload_failed })
+  end)
+
   it("counts time in ticks where a pipeline does", function()
     local s = start((server.script():gsub('field = "t"', 'field = "t", unit = "tick"'):gsub('"1s"', "(10)")), TCP)
     s:connect():send(record(500, "a") .. record(3, "a"))

@@ -22,7 +22,7 @@ static const char *told(const ln_cli_options *o, const char *name) {
 
 /* Which command `lunette ctl` knows: a misspelt one is told before anybody is asked. */
 static int check_command(const char *word) {
-    static const char *const KNOWN[] = {"status", "windows", "why", "reload", "rollback", "drain"};
+    static const char *const KNOWN[] = {"status", "windows", "connections", "why", "reload", "rollback", "drain"};
     const size_t count = sizeof KNOWN / sizeof *KNOWN;
     const char *near = ln_cli_nearest(word, KNOWN, count);
     for (size_t i = 0; i < count; i++)
@@ -74,7 +74,7 @@ static int ask(const ln_cli_options *o, const char *address, const char *request
         free(answer.text);
         return LN_EXIT_ERROR;
     }
-    if (!told(o, "json") && (isatty(STDOUT_FILENO) || refused(answer.text))) {
+    if (!told(o, "json") && (told(o, "text") || isatty(STDOUT_FILENO) || refused(answer.text))) {
         rc = show(o, answer.text);
     } else {
         puts(answer.text);

@@ -4,6 +4,7 @@
 static const struct option RUN_OPTIONS[] = {
     {"in", required_argument, NULL, OPTION_IN},
     {"out", required_argument, NULL, OPTION_OUT},
+    {"append", no_argument, NULL, OPTION_APPEND},
     {"rejects", required_argument, NULL, OPTION_REJECTS},
     {"trace", required_argument, NULL, OPTION_TRACE},
     {"trace-key", required_argument, NULL, OPTION_TRACE_KEY},
@@ -83,11 +84,17 @@ static const struct option CONVERT_OPTIONS[] = {
 };
 
 static const struct option CTL_OPTIONS[] = {
-    {"control", required_argument, NULL, OPTION_TOLD},  {"key", required_argument, NULL, OPTION_TOLD},
-    {"pipeline", required_argument, NULL, OPTION_TOLD}, {"window", required_argument, NULL, OPTION_TOLD},
-    {"most", required_argument, NULL, OPTION_TOLD},     {"from", required_argument, NULL, OPTION_TOLD},
-    {"json", no_argument, NULL, OPTION_TOLD},           {"traceback", no_argument, NULL, OPTION_TRACEBACK},
-    {"help", no_argument, NULL, OPTION_HELP},           {NULL, 0, NULL, 0},
+    {"control", required_argument, NULL, OPTION_TOLD},
+    {"key", required_argument, NULL, OPTION_TOLD},
+    {"pipeline", required_argument, NULL, OPTION_TOLD},
+    {"window", required_argument, NULL, OPTION_TOLD},
+    {"most", required_argument, NULL, OPTION_TOLD},
+    {"from", required_argument, NULL, OPTION_TOLD},
+    {"json", no_argument, NULL, OPTION_TOLD},
+    {"text", no_argument, NULL, OPTION_TOLD},
+    {"traceback", no_argument, NULL, OPTION_TRACEBACK},
+    {"help", no_argument, NULL, OPTION_HELP},
+    {NULL, 0, NULL, 0},
 };
 
 static const struct option TOP_OPTIONS[] = {

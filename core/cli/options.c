@@ -108,6 +108,7 @@ static int parse_on_change(const char *text, int *on_change) {
 
 static int take_server_option(ln_cli_options *o, int code) {
     switch (code) {
+    case OPTION_APPEND: o->append = 1; return 0;
     case OPTION_CONTROL: o->control = optarg; return 0;
     case OPTION_HTTP: o->http = optarg; return 0;
     case OPTION_INSECURE: o->insecure = 1; return 0;

@@ -39,6 +39,7 @@ typedef struct ln_cli_options {
     const char **trace_keys;
     size_t trace_keys_count;
     size_t trace_bytes;
+    int append;
     const char *control; /* an address; NULL: no control socket */
     const char *http;    /* HOST:PORT; NULL: no metrics */
     const char *clock;   /* NULL: the wall clock */

@@ -258,6 +258,7 @@ int ln_cli_run(const ln_cli_options *o) {
                          .watch = o->watch,
                          .rejects = o->rejects,
                          .trace = o->trace,
+                         .append = o->append,
                          .control = o->control,
                          .http = o->http,
                          .own_clock = !o->clock,

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "server/answer.h"
 
+#include "server/connection.h"
 #include "server/state.h"
 
 #include <inttypes.h>
@@ -11,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { WINDOWS_MOST = 500, NESTING_MAX = 2, ELEMENTS_MAX = 32, TEXT_BYTES = 2048 };
+enum { WINDOWS_MOST = 500, CONNECTIONS_MOST = 10000, NESTING_MAX = 2, ELEMENTS_MAX = 32, TEXT_BYTES = 2048 };
 
 enum field { COMMAND, PIPELINE, KEY, WINDOW, MOST, FROM, FIELDS };
 static const char *const NAMES[FIELDS] = {"command", "pipeline", "key", "window", "most", "from"};
@@ -107,6 +108,22 @@ static uint64_t answer_windows(ln_server *s, const request *q, ln_buf *out) {
     return 0;
 }
 
+/* Which connection a source of the watermark is. */
+static uint64_t answer_connections(ln_server *s, const request *q, ln_buf *out) {
+    int64_t now_us = ln_turn_heard_us(s);
+    size_t count = 0;
+    (void)q;
+    ln_json_format(out, "[");
+    for (const ln_connection *c = s->connections; c && count < CONNECTIONS_MOST; c = c->after, count++) {
+        ln_json_format(out, "%s{\"source\":%" PRIu64 ",\"silent_s\":%.3f", count ? "," : "", c->stream.number,
+                       (double)(now_us - c->heard_us) / 1e6);
+        ln_json_member(out, "name", c->name);
+        ln_json_format(out, "}");
+    }
+    ln_json_format(out, "]");
+    return 0;
+}
+
 static uint64_t answer_why(ln_server *s, const request *q, ln_buf *out) {
     const char *text = look(s, "why", q);
     if (!text) {
@@ -176,6 +193,7 @@ static const struct {
 } COMMANDS[] = {
     {"status", answer_status, 0},
     {"windows", answer_windows, 1 << PIPELINE | 1 << KEY | 1 << MOST | 1 << FROM},
+    {"connections", answer_connections, 0},
     {"why", answer_why, 1 << PIPELINE | 1 << KEY | 1 << WINDOW},
     {"reload", answer_reload, 0},
     {"rollback", answer_rollback, 0},
@@ -253,7 +271,7 @@ static uint64_t obey(ln_server *s, const request *q, ln_buf *out) {
         }
         return COMMANDS[i].answer(s, q, out);
     }
-    refuse(out, "command: write one of status, windows, why, reload, rollback and drain");
+    refuse(out, "command: write one of status, windows, connections, why, reload, rollback and drain");
     return 0;
 }
 

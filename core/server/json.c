@@ -37,6 +37,7 @@ void ln_json_text(ln_buf *b, const char *text, size_t len) {
         size_t n = character(at, (size_t)(end - at));
         if (!n) ln_buf_append(b, "\xef\xbf\xbd", 3);
         else if (*at == '"' || *at == '\\') ln_json_format(b, "\\%c", *at);
+        else if (*at == '\n') ln_buf_append(b, "\\n", 2);
         else if (*at < 0x20 || *at == 0x7f) ln_json_format(b, "\\u%04x", *at);
         else ln_buf_append(b, at, n);
         at += n ? n : 1;

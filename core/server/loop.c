@@ -5,6 +5,8 @@
 #include "server/state.h"
 #include "server/stop.h"
 
+#include <signal.h>
+
 enum { WORK_US = 1000 }; /* after which the loop looks for events */
 
 static const double TICK_S = 0.1;   /* how often the clock moves while nothing comes in */
@@ -77,6 +79,15 @@ static void on_watchdog(struct ev_loop *loop, ev_timer *watcher, int events) {
     ln_notify("WATCHDOG=1");
 }
 
+/* Whoever rotates files has moved them away. */
+static void on_rotated(struct ev_loop *loop, ev_signal *watcher, int events) {
+    ln_server *s = watcher->data;
+    (void)loop, (void)events;
+    ln_sink_ask_to_reopen(s->panes);
+    ln_sink_ask_to_reopen(s->rejects);
+    ln_sink_ask_to_reopen(s->trace);
+}
+
 static void start_timer(ln_server *s, ev_timer *timer, void (*on)(struct ev_loop *, ev_timer *, int), double period_s) {
     ev_timer_init(timer, on, period_s, period_s);
     timer->data = s;
@@ -89,7 +100,9 @@ int ln_server_run(ln_server *s) {
     ev_prepare_init(&s->turns, on_turns);
     ev_idle_init(&s->more, on_more);
     ev_async_init(&s->stop, on_stop);
-    s->turns.data = s->stop.data = s;
+    ev_signal_init(&s->rotated, on_rotated, SIGUSR1);
+    s->turns.data = s->stop.data = s->rotated.data = s;
+    ev_signal_start(loop, &s->rotated);
     ev_prepare_start(loop, &s->turns);
     ev_async_start(loop, &s->stop);
     start_timer(s, &s->tick, on_tick, s->options->own_clock || s->progress.wanted ? TICK_S : 0);
@@ -109,5 +122,6 @@ int ln_server_run(ln_server *s) {
     ln_stop_release();
     ln_reload_delete(s->reload);
     s->reload = NULL;
+    ev_signal_stop(loop, &s->rotated);
     return s->status;
 }

@@ -17,6 +17,7 @@ typedef struct ln_server_options {
     const char *trace;   /* likewise */
     const char *control; /* unix:PATH; NULL: no control socket */
     const char *http;    /* HOST:PORT; NULL: no metrics */
+    int append;          /* files that are written keep what they hold */
     int own_clock;       /* processing time is the wall clock: it moves without records too */
     int progress;        /* enum ln_choice */
     int insecure;        /* sockets may be bound past this machine */

@@ -1,8 +1,11 @@
 /* What all sinks share, and the one that drops what comes. */
 #include "server/sink.h"
 
+#include "server/state.h"
+
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 static enum ln_write null_take(ln_sink_end *s, const uint8_t *bytes, size_t len, size_t *taken) {
     (void)s, (void)bytes;
@@ -41,6 +44,18 @@ ln_sink_end *ln_sink_open(ln_server *server, const char *name, int stream, ln_pr
     return s;
 }
 
+static void reopen(ln_sink_end *s) {
+    ln_log *log = s->server->log;
+    s->reopens = 0;
+    if (s->kind->reopen(s)) ln_log_say(log, LN_LOG_ERROR, "%s: can't be opened again: %s", s->name, strerror(errno));
+    else ln_log_say(log, LN_LOG_INFO, "%s was opened again", s->name);
+}
+
+void ln_sink_ask_to_reopen(ln_sink_end *s) {
+    s->reopens = s->kind->reopen != NULL;
+    if (s->reopens && !s->done) reopen(s);
+}
+
 enum ln_write ln_sink_flush(ln_sink_end *s, ln_output *output) {
     size_t len, taken = 0;
     const uint8_t *bytes = ln_output_take(output, s->stream, &len);
@@ -55,6 +70,7 @@ enum ln_write ln_sink_flush(ln_sink_end *s, ln_output *output) {
     if (s->done < len) return done;
     s->done = 0;
     ln_output_clear(output, s->stream);
+    if (s->reopens) reopen(s);
     return LN_WRITE_DONE;
 }
 

@@ -23,6 +23,9 @@ typedef struct ln_sink_kind {
     void (*watch)(ln_sink_end *s, int wanted);
     /* Bytes taken and not yet written. NULL: none ever. */
     size_t (*pending)(const ln_sink_end *s);
+    /* What lies under the name is now another file: goes on there. 0, or -1 with errno, and all is as it was. NULL: there
+     * is no such thing. */
+    int (*reopen)(ln_sink_end *s);
     /* No more comes. What is pending is lost, and counted. 0, or -1 with errno. */
     int (*close)(ln_sink_end *s);
 } ln_sink_kind;
@@ -34,6 +37,7 @@ struct ln_sink_end {
     const char *name; /* as messages call it */
     int stream;       /* enum ln_stream */
     int terminal;
+    int reopens; /* as soon as what it has taken ends with a pane */
     size_t done; /* bytes of the output's view already taken */
 };
 
@@ -50,6 +54,8 @@ ln_sink_end *ln_sink_open(ln_server *server, const char *name, int stream, ln_pr
 enum ln_write ln_sink_flush(ln_sink_end *s, ln_output *output);
 void ln_sink_watch(ln_sink_end *s, int wanted);
 size_t ln_sink_pending(const ln_sink_end *s);
+/* Files are opened by their names again, between two panes: those of before may have been moved away. */
+void ln_sink_ask_to_reopen(ln_sink_end *s);
 int ln_sink_close(ln_sink_end *s);
 
 #endif

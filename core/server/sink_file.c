@@ -74,6 +74,25 @@ static void file_watch(ln_sink_end *s, int wanted) {
     else ev_io_stop(s->server->loop, &f->room);
 }
 
+static int open_path(const char *path, int more) {
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | more, 0666);
+    if (fd < 0 || !fcntl(fd, F_SETFL, O_NONBLOCK | (more & O_APPEND))) return fd;
+    close(fd);
+    return -1;
+}
+
+/* What is there is not emptied: the file may not have been moved at all. */
+static int file_reopen(ln_sink_end *s) {
+    file *f = of(s);
+    int fd = open_path(s->name, O_APPEND | O_NONBLOCK);
+    if (fd < 0) return -1;
+    ev_io_stop(s->server->loop, &f->room);
+    close(f->fd);
+    f->fd = fd;
+    ev_io_set(&f->room, fd, EV_WRITE);
+    return 0;
+}
+
 static int file_close(ln_sink_end *s) {
     file *f = of(s);
     int fd = f->fd;
@@ -82,7 +101,8 @@ static int file_close(ln_sink_end *s) {
     return fd > STDERR_FILENO ? close(fd) : 0;
 }
 
-static const ln_sink_kind FILES = {.take = file_take, .watch = file_watch, .close = file_close};
+static const ln_sink_kind STANDARD = {.take = file_take, .watch = file_watch, .close = file_close};
+static const ln_sink_kind FILES = {.take = file_take, .watch = file_watch, .reopen = file_reopen, .close = file_close};
 
 ln_sink_end *ln_sink_file(ln_server *server, const char *name, const lunette_address *a, ln_problem *problem) {
     file *f = calloc(1, sizeof *f);
@@ -93,10 +113,11 @@ ln_sink_end *ln_sink_file(ln_server *server, const char *name, const lunette_add
     }
     f->end = (ln_sink_end){.kind = &FILES, .server = server, .name = name};
     if (a->kind == LUNETTE_ADDRESS_STANDARD) {
+        f->end.kind = &STANDARD;
         failed = open_standard_output(f);
     } else {
-        f->fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
-        failed = f->fd < 0 || fcntl(f->fd, F_SETFL, O_NONBLOCK);
+        f->fd = open_path(name, server->options->append ? O_APPEND : O_TRUNC);
+        failed = f->fd < 0;
     }
     if (failed) {
         ln_problem_set(problem, "%s: %s", f->end.name, strerror(errno));

@@ -51,6 +51,7 @@ struct ln_server {
     ev_prepare turns;
     ev_idle more; /* while it is active the loop does not block */
     ev_async stop;
+    ev_signal rotated;
     ev_timer tick, sweep, watchdog;
     ev_timer deadline; /* of the drain */
 

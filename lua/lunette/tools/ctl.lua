@@ -118,9 +118,19 @@ local function windows(answer)
   return out
 end
 
+local function connections(answer)
+  local rows = { { "source", "silent", "name" } }
+  table.sort(answer, function(a, b) return a.source < b.source end)
+  for _, c in ipairs(answer) do
+    rows[#rows + 1] = { whole(c.source), words.duration(math.floor(c.silent_s * 10) * 1e5, "us"), c.name }
+  end
+  return columns(rows, 3)
+end
+
 -- ---- the whole
 
 local COMMANDS = {
+  connections = connections,
   status = status,
   windows = windows,
   why = function(answer) return { (answer.text:gsub("\n$", "")) } end,
