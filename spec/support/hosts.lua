@@ -4,7 +4,7 @@ local shell = require "spec.support.shell"
 
 local M = {}
 
-local ROOT = shell.run(".", "pwd").out:gsub("\n", "")
+local ROOT = io.popen("pwd"):read "*l"
 local CORE = os.getenv "LUNETTE_CORE" or ROOT .. "/build/liblunette-core.so"
 
 M.root = ROOT
