@@ -1,7 +1,5 @@
 --- Servers that have LuaJIT, as scripts/install --hosts unpacks them, run in a folder of their own with Lunette's
 -- modules and library. Whatever happens they are gone after a while.
-local shell = require "spec.support.shell"
-
 local M = {}
 
 local ROOT = io.popen("pwd"):read "*l"
