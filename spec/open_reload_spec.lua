@@ -66,10 +66,14 @@ describe("engine:reload", function()
     end
     local function panes(reloads, budget_us)
       local engine, out, ended = opened(pipeline(), { format = "json", seed = 1 }), {}, 0
+      local begun = 0
       local function take(e) out[#out + 1] = e:take() end
       for i = 1, 6000 do
         assert(engine:add { t = i + i * 7919 % 60, k = i * 31 % 400, v = i })
-        if reloads and i % 2000 == 500 then assert(engine:reload(pipeline())) end
+        if reloads and i % 2000 == 500 and begun == ended then
+          begun = begun + 1
+          assert(engine:reload(pipeline()))
+        end
         if i % 50 == 0 then
           repeat
             local status, message = engine:step(0, budget_us)

@@ -189,3 +189,31 @@ describe("a script in a host's Lua state", function()
     end
   end)
 end)
+
+it("engines may be collected after the library was let go of", function()
+  local folder = shell.folder()
+  shell.write(folder .. "/p.lua", [[
+    for _ = 1, 50 do
+      local lunette = require "lunette"
+      for _ = 1, 5 do
+        local engine = assert(lunette.open(lunette.pipeline { time = { field = "t" }, window = lunette.global(),
+          aggregate = { n = lunette.count() } }))
+        engine:add { t = 1 }
+        engine:step(0)
+      end
+      for name in pairs(package.loaded) do
+        if name:find "^lunette" then package.loaded[name] = nil end
+      end
+      collectgarbage()
+      collectgarbage()
+    end
+    print "well"
+  ]])
+  local core = os.getenv "LUNETTE_CORE" or ROOT .. "/build/liblunette-core.so"
+  local path = ("%s/lua/?.lua;%s/lua/?/init.lua;%s/lua/?.lua;;"):format(ROOT, ROOT, core:match "^(.*)/")
+  local preload = os.getenv "LD_PRELOAD"
+  local r = shell.run(folder, ("export LUA_PATH='%s' LUNETTE_CORE='%s' %s; luajit p.lua"):format(path, core,
+    preload and ("LD_PRELOAD='%s'"):format(preload) or ""))
+  shell.remove(folder)
+  assert.same({ 0, "well\n" }, { r.code, r.out }, r.err)
+end)

@@ -1,10 +1,8 @@
 --- Servers that have LuaJIT, as scripts/install --hosts unpacks them, run in a folder of their own with Lunette's
 -- modules and library. Whatever happens they are gone after a while.
-local shell = require "spec.support.shell"
-
 local M = {}
 
-local ROOT = shell.run(".", "pwd").out:gsub("\n", "")
+local ROOT = io.popen("pwd"):read "*l"
 local CORE = os.getenv "LUNETTE_CORE" or ROOT .. "/build/liblunette-core.so"
 
 M.root = ROOT
