@@ -187,7 +187,7 @@ static int go_further(lunette *l, int64_t now_us, int *ticked) {
         if (code == LUNETTE_OK) l->ended = 3;
         return code == LUNETTE_OK ? LUNETTE_MORE : code;
     }
-    if (*ticked || l->ended) return LUNETTE_OK;
+    if (*ticked || l->ended) return ln_host_drain(l, now_us);
     *ticked = 1;
     code = turn(l, "tick", (double)now_us, 0, NULL);
     return code == LUNETTE_OK ? LUNETTE_MORE : code;
