@@ -23,8 +23,8 @@ typedef struct ln_sink_kind {
     void (*watch)(ln_sink_end *s, int wanted);
     /* Bytes taken and not yet written. NULL: none ever. */
     size_t (*pending)(const ln_sink_end *s);
-    /* What lies under the name is now another file: goes on there. 0, or -1 with errno, and all is as it was. NULL: there
-     * is no such thing. */
+    /* What lies under the name is now another file: goes on there. 0, or -1 with errno, and all is as it was. NULL:
+     * there is no such thing. */
     int (*reopen)(ln_sink_end *s);
     /* No more comes. What is pending is lost, and counted. 0, or -1 with errno. */
     int (*close)(ln_sink_end *s);

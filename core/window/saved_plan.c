@@ -196,8 +196,9 @@ int ln_saved_plan_read(ln_engine *e, const uint8_t *bytes, size_t len, ln_saved_
     else *why = compare_windows(&e->plan, &s);
     if (*why) return err;
     read_flags(&s, p);
-    if (s.bad || (p->sliced && (e->plan.window != LN_WINDOW_GRID || p->slice_us <= 0 || e->plan.size_us % p->slice_us ||
-                                e->plan.hop_us % p->slice_us)) ||
+    if (s.bad ||
+        (p->sliced && (e->plan.window != LN_WINDOW_GRID || p->slice_us <= 0 || e->plan.size_us % p->slice_us ||
+                       e->plan.hop_us % p->slice_us)) ||
         (p->headed && (!p->sliced || p->hopping))) {
         *why = "bytes that are broken";
         return err;

@@ -1,5 +1,7 @@
 --- The driver: pulls batches from the reader, calls the pipelines' functions over each in generated loops, and steps
 -- the engines until the batch is worked off. Lua is entered once per batch; nothing in the engine calls Lua.
+local change = require "lunette.driver.change"
+local errors = require "lunette.driver.errors"
 local ffi = require "lunette.ffi"
 local folds = require "lunette.folds"
 local lower = require "lunette.lower"
@@ -14,8 +16,6 @@ local OK = lib.LN_OK
 local ALL_ROWS = 4294967295
 local OUTPUT_MAX = 65536 -- bytes of panes after which the host should take them
 local WINDOWS_MAX, STAGED_MAX = 512, 64 -- of a short step, and where each pane passes through Lua
-local LINE_MAX = 500 -- bytes of such a message
-local NOTICES_MAX = 100 -- distinct messages of script errors that are told
 
 --- What `pump` and `finish` return; MORE only `feed_one`. Since 0.1.
 local NEEDS_INPUT, DRAIN, BROKEN_INPUT, MORE_INPUT = 0, 1, 2, 3
@@ -25,37 +25,7 @@ App.__index = App
 
 local M = { NEEDS_INPUT = NEEDS_INPUT, DRAIN = DRAIN, BROKEN_INPUT = BROKEN_INPUT, MORE_INPUT = MORE_INPUT }
 
--- ---- errors of scripts
-
--- What was raised, as a text; also where it has none, or making it raises again.
-local function text_of(message)
-  if type(message) ~= "string" then
-    local made, ok = getmetatable(message), false
-    if type(made) == "table" and made.__tostring then ok, message = pcall(tostring, message) end
-    if not ok or type(message) ~= "string" then return "an error that is no text" end
-  end
-  return message
-end
-
--- The same for a terminal: one line, without control characters, of bounded length.
-local function line_of(message)
-  local text = text_of(message):gsub("%c+", " ")
-  return #text <= LINE_MAX and text or text:sub(1, LINE_MAX) .. "..."
-end
-
--- A function that counts an error of a pipeline's script, and tells it once.
-local function listener(app, pipeline)
-  return function(place, message)
-    app.script_errors = app.script_errors + 1
-    local text = ("%s: %s: %s"):format(pipeline.name, place, line_of(message))
-    if app.told[text] or app.told_count >= NOTICES_MAX then return end
-    app.told[text], app.told_count = true, app.told_count + 1
-    app.news[#app.news + 1] = text
-    if app.told_count == NOTICES_MAX then
-      app.news[#app.news + 1] = "more distinct script errors are counted, and not told"
-    end
-  end
-end
+change(App, M)
 
 -- A seed that nobody outside can know, for the hashes of keys. What is written does not depend on it.
 local function entropy()
@@ -74,7 +44,7 @@ local function new_part(app, p, options, first)
   local part = lower.engine(p, app.reader, view, lib.ln_output_sink(app.output), options, first)
   local context = { engine = part.engine, output = app.output, record = view.record, move = view.move,
     cursor = view.cursor, columns = view.columns, unit = p.time.unit and lower.unit(p.time.unit) }
-  local failed = listener(app, p)
+  local failed = errors.listener(app, p)
   if options.plain then lib.ln_engine_plain(part.engine, type(options.plain) == "number" and options.plain or 0) end
   if options.traced and lib.ln_engine_trace(part.engine) ~= OK then error("out of memory for a trace", 0) end
   part.name, part.pipeline = p.name, p
@@ -88,7 +58,7 @@ local function new_part(app, p, options, first)
   part.passes = rows.passes(p, context, part.computed)
   part.rejected = function(row, message)
     failed("record", message)
-    local text = text_of(message)
+    local text = errors.text_of(message)
     lib.ln_engine_message(part.engine, row, text, #text)
   end
   part.unmarked = function(_, message) failed("mark", message) end
@@ -393,108 +363,6 @@ function App:verify()
     local wrong = lib.ln_engine_verify(part.engine)
     if wrong ~= nil then return ffi.string(wrong) end
   end
-end
-
--- ---- one app goes on in the place of another
-
---- The part of that name, made anew where a state has been saved by one whose windows each had a cell, or whose panes
--- passed through Lua; nil where there is none. Nothing may have been done to it.
-function App:part_for(name, celled, kept)
-  for i, part in ipairs(self.parts) do
-    if part.name == name then
-      if (celled and part.sliced) or (kept and not part.staged) then
-        ffi.free(part.engine, lib.ln_engine_delete)
-        self.parts[i] = self.make(part.pipeline, celled or not part.sliced, kept)
-      end
-      return self.parts[i]
-    end
-  end
-end
-
---- An app that has handed over goes on with some of its parts, which take no more records: `names` has theirs. The
--- others are parts of the app that is returned, which is only to be disposed of and closed.
-function App:drain_parts(names, output)
-  local kept, others = {}, {}
-  for _, part in ipairs(self.parts) do
-    local list = names[part.name] and kept or others
-    list[#list + 1] = part
-  end
-  self.parts, self.output, self.borrows = kept, output, true
-  return setmetatable({ parts = others, streams = {} }, App)
-end
-
---- Moves the watermark of each part to where `marks` has that of its name, or else to `marks[1]`, and the clock; a
--- status. Each call goes on with the one before.
-function App:drain(now_us, marks)
-  if not self:go_on() then return DRAIN end
-  return self:begin_round(function(engine)
-    return lib.ln_engine_move(engine, marks[self.parts[self.at_part].name] or marks[1], now_us)
-  end) and NEEDS_INPUT or DRAIN
-end
-
---- The watermark of each part by its name, and at 1 that of the first.
-function App:marks()
-  local out = {}
-  for i, part in ipairs(self.parts) do
-    local mark = ffi.new("int64_t", self:stats_of(i).watermark_us)
-    out[part.name], out[1] = mark, out[1] or mark
-  end
-  return out
-end
-
---- Open windows of all parts.
-function App:windows_open()
-  local n = 0
-  for i = 1, #self.parts do n = n + tonumber(self:stats_of(i).windows) end
-  return n
-end
-
---- Engines have been loaded, and are to be stepped before anything else: a status.
-function App:catch_up() return self:begin_round(function() return OK end) and NEEDS_INPUT or DRAIN end
-
---- Is nothing under way, so that another may take over?
-function App:rests() return not self.batch and not self.round end
-
---- What another app needs of this one, which then has nothing more to do than to be closed: the reader, the output and
--- the readers of streams are the other's to free.
-function App:hand_over()
-  local out = { reader = ffi.released(self.reader), output = ffi.released(self.output), streams = {} }
-  for number, stream in pairs(self.streams) do
-    out.streams[number] = { reader = ffi.released(stream.reader), messages = stream.messages }
-  end
-  for _, name in ipairs { "streams_opened", "set_us", "unheard_us", "script_errors", "finishing", "news" } do
-    out[name] = self[name]
-  end
-  self.reader, self.output, self.streams = nil, nil, {}
-  return out
-end
-
---- Takes the place of that other app: goes on where it stood, with its own functions, columns and engines, into which
--- the state has been loaded. What is then under way is to be gone on with.
-function App:take_over(from)
-  local reader = ffi.owned(from.reader, lib.ln_reader_delete)
-  lib.ln_reader_adopt(reader, self.reader)
-  ffi.free(self.reader, lib.ln_reader_delete)
-  self.reader, self.output = reader, ffi.owned(from.output, lib.ln_output_delete)
-  self.borrows = false
-  self.view.columns.use(reader)
-  for number, stream in pairs(from.streams) do
-    lib.ln_reader_follow(stream.reader, reader)
-    self.streams[number] = { reader = ffi.owned(stream.reader, lib.ln_reader_delete), messages = stream.messages }
-  end
-  self.streams_opened, self.set_us, self.unheard_us = from.streams_opened, from.set_us, from.unheard_us
-  self.finishing, self.script_errors = from.finishing, from.script_errors + self.script_errors
-  for i, text in ipairs(from.news) do table.insert(self.news, i, text) end
-  if self.announce then self.announce() end
-  return self:catch_up()
-end
-
---- Frees some of what the engines of an app hold that has handed over; true when nothing is left that takes long.
-function App:dispose(count)
-  for _, part in ipairs(self.parts) do
-    if lib.ln_engine_dispose(part.engine, count) == 0 then return false end
-  end
-  return true
 end
 
 --- Frees everything now.
