@@ -231,7 +231,7 @@ void lunette_reload_cancel(lunette *l);
 /* ---- checkpoints: the state of what runs as bytes, and going on from there --------------------------------------- */
 
 /* Takes bytes that lunette_checkpoint has written; 0, or anything else to give it up. */
-typedef int lunette_write(void *ctx, const void *bytes, size_t len);
+typedef int (*lunette_write)(void *ctx, const void *bytes, size_t len);
 
 /* Writes the state: all that lunette_reload_step would carry over, as it is when the first call begins, in calls of
  * about budget_us each, between which everything may go on. (Pipelines with folds that do not declare their state, and
@@ -240,7 +240,7 @@ typedef int lunette_write(void *ctx, const void *bytes, size_t len);
  * are noted, which costs a little, until a reload: a checkpoint that has plans in it is a whole. What is written are
  * entries for ln_bytes_read: of all entries with one part, kind and number the newest counts. LUNETTE_DRAIN: not done
  * yet, take the output and call again; LUNETTE_OK: it is whole; LUNETTE_FAILED: also where `write` gave up. */
-int lunette_checkpoint(lunette *l, int changes, int64_t budget_us, lunette_write *write, void *ctx);
+int lunette_checkpoint(lunette *l, int changes, int64_t budget_us, lunette_write write, void *ctx);
 /* Gives up what is under way, and notes changes no longer. */
 void lunette_checkpoint_end(lunette *l);
 /* The bytes of a whole checkpoint, in pieces of any size, after lunette_open and before anything else. With changes the

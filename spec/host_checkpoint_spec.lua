@@ -52,7 +52,7 @@ end
 -- A checkpoint in small steps, with `between` called after each but the last.
 local function checkpoint(l, changes, budget, between)
   local pieces = {}
-  local write = ffi.cast("lunette_write *", function(_, bytes, len)
+  local write = ffi.cast("lunette_write", function(_, bytes, len)
     pieces[#pieces + 1] = ffi.string(bytes, len)
     return 0
   end)
@@ -194,7 +194,7 @@ describe("a checkpoint", function()
   it("is given up where it can't be written", function()
     local l = host.opened()
     feed(l, records(1, 100))
-    local write = ffi.cast("lunette_write *", function() return 1 end)
+    local write = ffi.cast("lunette_write", function() return 1 end)
     assert.equal(lib.LUNETTE_FAILED, lib.lunette_checkpoint(l, 0, 0, write, nil))
     write:free()
     assert.truthy(error_of(l):find("could not be written", 1, true))

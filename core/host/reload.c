@@ -288,7 +288,7 @@ void ln_host_reload_free(lunette *l) {
 
 /* ---- checkpoints ------------------------------------------------------------------------------------------------ */
 
-int lunette_checkpoint(lunette *l, int changes, int64_t budget_us, lunette_write *write, void *ctx) {
+int lunette_checkpoint(lunette *l, int changes, int64_t budget_us, lunette_write write, void *ctx) {
     call out = {.function = "checkpoint", .number = changes != 0, .more = (double)budget_us};
     int code;
     if (!l->reader) return ln_host_refuse(l, NO_SCRIPT);
