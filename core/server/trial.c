@@ -62,13 +62,17 @@ static void on_readable(struct ev_loop *loop, ev_io *watcher, int events) {
 static int take_files(ln_trial *t) {
     char *line, *rest = t->out.text;
     while ((line = strsep(&rest, "\n"))) {
+        static const char FILE_LINE[] = "file ";
         uint64_t hash;
         size_t len;
         const char *why;
-        int path = 0;
-        if (sscanf(line, "file %16" SCNx64 " %zu %n", &hash, &len, &path) < 2 || !path) continue;
-        if (!ln_texts_read(&t->texts, line + path, hash, len, &why)) continue;
-        snprintf(t->problem, sizeof t->problem, "%s: %s", line + path, why);
+        char *at;
+        if (strncmp(line, FILE_LINE, sizeof FILE_LINE - 1) != 0) continue;
+        hash = strtoull(line + sizeof FILE_LINE - 1, &at, 16);
+        len = strtoull(at, &at, 10);
+        if (*at++ != ' ') continue;
+        if (!ln_texts_read(&t->texts, at, hash, len, &why)) continue;
+        snprintf(t->problem, sizeof t->problem, "%s: %s", at, why);
         return -1;
     }
     if (t->texts.count) return 0;

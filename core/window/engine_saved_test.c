@@ -247,10 +247,11 @@ static void breaks(const pipeline *pipe, const store *whole, test_random *r, uin
         ln_entry e = {.kind = w->kind, .number = w->number, .bytes = w->bytes, .len = w->len};
         put(&s, &e);
     }
+    if (!CHECK(s.count > 0)) return;
     x = &s.item[test_random_below(r, (uint32_t)s.count)];
     if (test_random_below(r, 8) == 0) x->number = test_random_below(r, 300);
     if (test_random_below(r, 8) == 0 && x->len > 12) x->len -= 1 + test_random_below(r, 4);
-    for (uint32_t n = test_random_below(r, 3); n < 3; n++)
+    for (uint32_t n = test_random_below(r, 3); n < 3 && x->len > 8; n++)
         x->bytes[test_random_below(r, (uint32_t)x->len - 8)] ^= (uint8_t)(1 << test_random_below(r, 8));
     ln_mem_init(&mem);
     ln_buf_init(&sum, &mem);
