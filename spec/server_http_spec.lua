@@ -93,6 +93,25 @@ describe("/metrics", function()
     end
   end)
 
+  it("has labels of UTF-8 alone, and not too long ones", function()
+    local s = start(server.script 'watermark = { source = "s" },', TCP .. "--in-format msgpack")
+    local names = { "\255\254", "a\195", "\237\160\128", "gr\195\188n", ("\195\164"):rep(100), "q\"\\\n\r\0" }
+    local out = {}
+    for i, name in ipairs(names) do
+      out[i] = "\131\161t\205\4" .. string.char(i) .. "\161k\161a\161s\217" .. string.char(#name) .. name
+    end
+    s:connect():send(table.concat(out))
+    local text = wait_read(s, #names).text
+    assert.equal(#names, select(2, text:gsub("lunette_source_promise_timestamp_seconds{", "")))
+    for _, part in ipairs { '"\239\191\189\239\191\189"', '"a\239\191\189"', '"gr\195\188n"',
+      ("\195\164"):rep(64) .. '..."', '"q\\"\\\\\\n\r\239\191\189"' } do
+      assert.truthy(text:find("source=" .. part, 1, true) or text:find(part, 1, true), part)
+    end
+    if shell.run(s.folder, "command -v promtool").code ~= 0 then return end
+    shell.write(s.folder .. "/metrics", text)
+    assert.same({ code = 0, out = "", err = "" }, shell.run(s.folder, "promtool check metrics < metrics"))
+  end)
+
   it("goes on where the script is reloaded, and tells of reloads", function()
     local s = start(SCRIPT, TCP .. "--control ctl")
     s:connect():send(INPUT)

@@ -19,8 +19,38 @@ local function number(x)
   return x % 1 == 0 and math.abs(x) < 2 ^ 53 and ("%.0f"):format(x) or ("%.17g"):format(x)
 end
 
--- Cut between characters; what is no UTF-8 is not for a label.
+-- The length of the character of UTF-8 that begins at byte i; nil where none does.
+local function character(text, i)
+  local a, b = text:byte(i, i + 1)
+  local len = a < 0x80 and 1 or a >= 0xc2 and a < 0xe0 and 2 or a >= 0xe0 and a < 0xf0 and 3
+    or a >= 0xf0 and a < 0xf5 and 4
+  if not len or i + len - 1 > #text then return nil end
+  for k = i + 1, i + len - 1 do
+    local c = text:byte(k)
+    if c < 0x80 or c >= 0xc0 then return nil end
+  end
+  if a == 0xe0 and b < 0xa0 or a == 0xed and b >= 0xa0 or a == 0xf0 and b < 0x90 or a == 0xf4 and b >= 0x90 then
+    return nil
+  end
+  return len
+end
+
+-- A scrape with a label that is no UTF-8 is refused as a whole, and the page travels as a text that a zero ends.
+local function as_utf8(text)
+  text = text:gsub("%z", "\239\191\189")
+  if not text:find "[\128-\255]" then return text end
+  local out, i = {}, 1
+  while i <= #text do
+    local len = character(text, i)
+    out[#out + 1] = len and text:sub(i, i + len - 1) or "\239\191\189"
+    i = i + (len or 1)
+  end
+  return table.concat(out)
+end
+
+-- Cut between characters.
 local function label_text(text)
+  text = as_utf8(text)
   if #text > LABEL_MAX then
     local cut = LABEL_MAX
     while cut > 0 and text:byte(cut + 1) >= 0x80 and text:byte(cut + 1) < 0xc0 do cut = cut - 1 end
