@@ -96,7 +96,7 @@ static int load_row(ln_engine *e, uint32_t id, ln_saved *s, __int128 pivot, ln_h
     ln_slice *slice = NULL;
     int err = read_head(s, e->plan.slice_us, &h);
     if (err == LN_OK) err = place_row(e, id, &h, &slice);
-    if (err != LN_OK) return err;
+    if (err != LN_OK || !slice) return err;
     e->grid.rows++;
     ln_keys_at(&e->keys, id)->held++;
     if (e->grid.hopping) {
