@@ -17,7 +17,7 @@ enum { STEP_US = 2000, WATCHED_MAX = 64 };
 static const double SETTLE_S = 0.2; /* after a file has changed: editors write several, and in pieces */
 static const double LOOK_S = 1.2; /* a watcher tells whole seconds apart: whether there was more in one is seen then */
 
-enum stage { RESTING, TRYING, CARRYING };
+enum stage { RESTING, TRYING, TRIED, CARRYING };
 
 struct ln_reload {
     ln_server *server;
@@ -193,12 +193,17 @@ static void load(ln_reload *r) {
     }
 }
 
-int ln_reload_is_due(const ln_reload *r) { return r && r->stage == CARRYING; }
+int ln_reload_is_due(const ln_reload *r) { return r && r->stage >= TRIED; }
 
 void ln_reload_go_on(ln_reload *r) {
     ln_server *s = r->server;
     int64_t since_us = ln_clock_steady_us();
-    int code = lunette_reload_step(s->host, ln_clock_read(&s->clock, ln_clock_wall_us(), since_us), STEP_US);
+    int code;
+    if (r->stage == TRIED) {
+        load(r);
+        return;
+    }
+    code = lunette_reload_step(s->host, ln_clock_read(&s->clock, ln_clock_wall_us(), since_us), STEP_US);
     held(r, since_us);
     if (code == LUNETTE_OK) succeed(r);
     else if (code != LUNETTE_DRAIN) fail(r, lunette_error(s->host));
@@ -212,14 +217,14 @@ static void on_tried(ln_trial *t) {
     }
     r->next = t->texts;
     t->texts = (ln_texts){0};
-    load(r);
+    r->stage = TRIED;
 }
 
 /* Those of before have been tried, and have run. */
 static void begin_back(ln_reload *r) {
     r->next = r->before;
     r->before = (ln_texts){0};
-    load(r);
+    r->stage = TRIED;
 }
 
 static void begin(ln_reload *r, int kind) {

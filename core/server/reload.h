@@ -27,7 +27,7 @@ void ln_reload_delete(ln_reload *r);
 /* Begins a reload; one that is asked for while another is under way follows it. 0, or -1 where there is nothing to go
  * back to. */
 int ln_reload_ask(ln_server *s, int kind);
-/* Is state to be carried over? Then between two records: goes on with it for a while. */
+/* Is there something to be done between two records? Then there: goes on with it for a while. */
 int ln_reload_is_due(const ln_reload *r);
 void ln_reload_go_on(ln_reload *r);
 void ln_reload_tell(const ln_server *s, ln_reload_told *out);

@@ -96,10 +96,9 @@ static void read_trigger(ln_saved *s, ln_trigger *t) {
         t->node[i].children = ln_saved_uint(s);
         t->node[i].n = ln_saved_int(s);
         slot = ln_saved_run(s, 1);
-        if (!kind || !slot || *kind > LN_ONCE || *slot >= LN_TRIGGER_SEQUENCES ||
-            t->node[i].children >> i) /* children come before their parent */
-            s->bad = 1;
-        if (s->bad || !kind || !slot) return;
+        if (!kind || !slot || *kind > LN_ONCE || *slot >= LN_TRIGGER_SEQUENCES || t->node[i].children >> i)
+            s->bad = 1; /* children come before their parent */
+        if (s->bad) return;
         t->node[i].kind = *kind;
         t->node[i].step_slot = *slot;
         t->count = i + 1;
