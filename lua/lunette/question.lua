@@ -143,7 +143,7 @@ function M.stepper(context, aggregates, whens, folds, failed)
       cursor.stage = -1
       local ok, status = pcall(loop, till, from)
       if ok then return status end
-      if cursor.stage < from then error(status, 0) end -- of no function: memory is short
+      if cursor.stage < 0 then error(status, 0) end -- of no function: memory is short
       failed("when", status)
       question.answer[cursor.stage] = 0
       from = cursor.stage + 1
