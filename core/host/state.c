@@ -73,6 +73,9 @@ static int furnish(lua_State *L) {
     const furniture *f = lua_touserdata(L, 1);
     ln_state *s = f->state;
     luaL_openlibs(L);
+    lua_getglobal(L, "require"); /* while there is a reserve */
+    lua_pushliteral(L, "ffi");
+    lua_call(L, 1, 0);
     preload_modules(L);
     publish_core_path(L);
     publish_allocator(L, f->memory);
