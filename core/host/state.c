@@ -73,6 +73,9 @@ static int furnish(lua_State *L) {
     const furniture *f = lua_touserdata(L, 1);
     ln_state *s = f->state;
     luaL_openlibs(L);
+    lua_getglobal(L, "require"); /* while there is a reserve */
+    lua_pushliteral(L, "ffi");
+    lua_call(L, 1, 0);
     preload_modules(L);
     publish_core_path(L);
     publish_allocator(L, f->memory);
@@ -86,14 +89,16 @@ static int furnish(lua_State *L) {
 /* LuaJIT's own allocator is the fastest; it serves where nobody asks for another or for a limit. */
 static lua_State *new_lua(ln_memory *memory) {
     if (memory->lua_max == SIZE_MAX && memory->is_heap) return luaL_newstate();
-    return lua_newstate(ln_memory_of_lua, memory);
+    return ln_memory_begin_lua(memory) ? NULL : lua_newstate(ln_memory_of_lua, memory);
 }
 
 int ln_state_init(ln_state *s, ln_memory *memory) {
     furniture f = {s, memory};
+    int failed;
     *s = (ln_state){.lua = new_lua(memory)};
-    if (!s->lua) return LN_ENOMEM;
-    if (!lua_cpcall(s->lua, furnish, &f)) return LN_OK;
+    failed = !s->lua || lua_cpcall(s->lua, furnish, &f);
+    ln_memory_made_lua(memory);
+    if (!failed) return LN_OK;
     ln_state_free(s);
     return LN_ENOMEM;
 }

@@ -26,7 +26,7 @@ function M.new(p, folds, context, failed)
     kept = {}, -- handle -> a pane that may be withdrawn, as msgpack
     context = context,
     failed = failed,
-    at = ffi.cursor(), -- row: of the operations; stage: the fold
+    at = ffi.cursor(), -- row: of the operations; stage: the fold whose function runs, -1 between two
     count = ffi.new "size_t[1]",
     len = ffi.new "size_t[1]",
     number = {}, -- of a fold, by its name
@@ -66,12 +66,15 @@ function M:prepare()
 end
 
 -- Calls a generated loop from operation `i` on; where it stopped. An error costs the value of one fold: in a pane that
--- goes to `output` null stands in its place, and the loop goes on behind it.
+-- goes to `output` null stands in its place, and the loop goes on behind it. One of no fold's function (memory is short)
+-- can't be gone on from.
 function M:guarded(loop, i, what, output, ...)
   local at, fold = self.at, 1
   while true do
+    at.stage = -1
     local ok, result = pcall(loop, i, fold, ...)
     if ok then return result end
+    if at.stage < 0 then error(result, 0) end
     i, fold = at.row, at.stage + 1
     self.failed(what .. self.folds[at.stage].name, result)
     if output then lib.ln_output_nil(output) end

@@ -143,8 +143,9 @@ function on.flush()
   exits = {}
 end
 
+-- LuaJIT writes to stderr where this fails, which it does when memory is short: then an entry is missing.
 jit.attach(function(what, ...)
-  if on[what] then on[what](...) end
+  if on[what] then pcall(on[what], ...) end
 end, "trace")
 
 -- ---- what came of it

@@ -20,6 +20,7 @@ return function(till, i)
   local count = question.count
   while true do
     %s
+    cursor.stage = -1
     local status = step(engine, till)
     if status ~= ASK then return status end
     if question.ops > OPS_MAX then run() end
@@ -139,8 +140,10 @@ function M.stepper(context, aggregates, whens, folds, failed)
     local from = 0
     if version ~= context.columns.version then compile() end
     while true do
+      cursor.stage = -1
       local ok, status = pcall(loop, till, from)
       if ok then return status end
+      if cursor.stage < 0 then error(status, 0) end -- of no function: memory is short
       failed("when", status)
       question.answer[cursor.stage] = 0
       from = cursor.stage + 1

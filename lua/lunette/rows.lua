@@ -161,8 +161,10 @@ function M.run(passes, pass, frame, failed)
     pass.version = context.columns.version
   end
   while true do
+    cursor.row = -1
     local ok, message = pcall(pass.loop, frame, from)
     if ok then break end
+    if cursor.row < from then error(message, 0) end -- of no row: memory is short
     frame.row[cursor.row] = cursor.stage
     failed(cursor.row, message)
     from = cursor.row + 1

@@ -30,7 +30,7 @@ return function(from, fold, count, ops)
     local op = ops[i]
     if op.kind ~= ADD then return i end
     local slot, row = op.a, op.b
-    at.row = i
+    at.row, at.stage = i, -1
     if row < HELD then cursor.row = row else move(row, engine) end
 $FOLDS
     fold = 1
@@ -76,7 +76,7 @@ return function(from, fold, count, ops, staged, places, handle, output)
     local slot, place = op.a, op.at
     local done = places[place]
     if fold > 1 then done = places[place + fold - 1] + 1 end
-    at.row = i
+    at.row, at.stage = i, -1
 $FOLDS
     raw(output, staged + done, places[place + $LAST] - done)
     i, fold = i + 1, 1
@@ -101,6 +101,7 @@ local PANE_FOLD = [[
       elseif type(x) == "string" then text(output, x, #x)
       else write(output, x)
       end
+      at.stage = -1
     end]]
 
 local PANE_DECLARED = [[
@@ -114,6 +115,7 @@ local PANE_DECLARED = [[
       elseif type(x) == "string" then text(output, x, #x)
       else write(output, x)
       end
+      at.stage = -1
     end]]
 
 local CLEAR, CLEAR_DECLARED = "      $HELD[slot] = nil", "      folds[$I]:clear(slot)"
