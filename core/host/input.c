@@ -37,7 +37,7 @@ int ln_input_has_room(ln_input *in, size_t more) {
 /* A place for one more piece; 0 or -1. */
 static int reserve_piece(ln_input *in) {
     if (in->first == in->count) in->first = in->count = 0;
-    if (in->first && in->count == in->cap) {
+    if (in->piece && in->first && in->count == in->cap) {
         memmove(in->piece, in->piece + in->first, (in->count - in->first) * sizeof *in->piece);
         in->count -= in->first;
         in->first = 0;

@@ -143,10 +143,9 @@ static void test_a_full_engine_takes_nothing(void) {
     host h;
     host_init(&h);
     h.config.input_bytes_max = 1000;
-    memset(text, ' ', sizeof text);
-    memcpy(text, "{\"t\":1,\"k\":\"", 12);
-    memset(text + 12, 'k', sizeof text - 12 - 3);
-    memcpy(text + sizeof text - 3, "\"}\n", 3);
+    memset(text, 'k', sizeof text);
+    (void)test_put(text, 0, "{\"t\":1,\"k\":\"", 12);
+    (void)test_put(text, sizeof text - 3, "\"}\n", 3);
     if (!host_open(&h, COUNTING, NULL)) {
         CHECK_INT(lunette_push(h.l, text, sizeof text), LUNETTE_OK);
         CHECK_INT(lunette_push(h.l, text, sizeof text), LUNETTE_FULL);
