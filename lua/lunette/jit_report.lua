@@ -51,7 +51,7 @@ end
 
 -- Who called the C function at which a trace ended: the first Lua function above this module's own.
 local function caller()
-  local level = 4
+  local level = 5
   while true do
     local info = debug.getinfo(level, "Sl")
     if not info then return "an unknown place", "own" end
