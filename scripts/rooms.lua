@@ -12,6 +12,7 @@ local rooms = {
   forward = { "base", "ingest/scan.h" },
   ledger = { "base" },
   -- Else what any C host can use.
+  ev = { "base/test.h", "host/test_host.h" },
   server = { "forward", "base/buf.h", "base/mem.h", "base/time.h", "base/test.h", "base/test_random.h" },
   convert = {}, -- what any C host can use
   cli = { "server", "base/buf.h", "convert" },
@@ -20,7 +21,7 @@ local rooms = {
 -- Headers of other projects, and the rooms that may know them. Those not named here (the C library's) are free.
 local libraries = {
   ["lua.h"] = { "host" }, ["lauxlib.h"] = { "host" }, ["lualib.h"] = { "host" }, ["luajit.h"] = { "host" },
-  ["ev.h"] = { "server" },
+  ["ev.h"] = { "server", "ev" },
   ["csv.h"] = { "convert" },
   ["simdjson.h"] = { "ingest" },
   ["xxhash.h"] = { "base", "ingest", "window" },

@@ -18,8 +18,8 @@ typedef struct ln_memory {
 } ln_memory;
 
 void ln_memory_init(ln_memory *m, const ln_allocator *allocator, size_t lua_max);
-/* LuaJIT crashes where memory is short in lua_newstate, and loses a block where it is while its FFI is opened: meanwhile
- * it is given a reserve, so that what it asks for can't fail. 0, or -1 where there is no memory for one. */
+/* LuaJIT crashes where memory is short in lua_newstate, and loses a block where it is while its FFI is opened:
+ * meanwhile it is given a reserve, so that what it asks for can't fail. 0, or -1 where there is no memory for one. */
 int ln_memory_begin_lua(ln_memory *m);
 void ln_memory_made_lua(ln_memory *m);
 /* A lua_Alloc; its ud is the ln_memory. */

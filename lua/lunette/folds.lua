@@ -66,8 +66,8 @@ function M:prepare()
 end
 
 -- Calls a generated loop from operation `i` on; where it stopped. An error costs the value of one fold: in a pane that
--- goes to `output` null stands in its place, and the loop goes on behind it. One of no fold's function (memory is short)
--- can't be gone on from.
+-- goes to `output` null stands in its place, and the loop goes on behind it. One of no fold's function (memory is
+-- short) can't be gone on from.
 function M:guarded(loop, i, what, output, ...)
   local at, fold = self.at, 1
   while true do

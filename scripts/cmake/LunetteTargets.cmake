@@ -24,7 +24,8 @@ function(ln_find_libcsv)
 endfunction()
 
 # ln_library(TARGET OUTPUT EXPORTS REQUIRES): the shared library lib<OUTPUT> of the objects in <TARGET>_objects, whose
-# exported names fit the pattern EXPORTS, and its pkg-config file, which names the files REQUIRES. Installed, it looks
+# exported names fit the pattern EXPORTS, and its pkg-config file, which names the files REQUIRES and links what the
+# variable <OUTPUT>_links says besides. Installed, it looks
 # for other libraries beside itself first.
 function(ln_library target output exports requires)
     set(map ${CMAKE_CURRENT_BINARY_DIR}/${output}.map)
@@ -46,6 +47,7 @@ function(ln_library target output exports requires)
     # The file finds its prefix from where it lies, so that an installed tree can be moved.
     file(RELATIVE_PATH prefix /p/${CMAKE_INSTALL_LIBDIR}/pkgconfig /p)
     set(pc ${CMAKE_CURRENT_BINARY_DIR}/${output}.pc)
+    set(links ${${output}_links})
     configure_file(${CMAKE_SOURCE_DIR}/scripts/cmake/library.pc.in ${pc} @ONLY)
     install(FILES ${pc} DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endfunction()
