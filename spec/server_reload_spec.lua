@@ -64,6 +64,23 @@ describe("after SIGHUP a server", function()
     assert.equal(0, s:stop().code)
   end)
 
+  it("has nothing to go back to where the reload under way, the first, fails", function()
+    local s = start(server.script(), TCP .. "--control unix:ctl.sock")
+    s:said "listening"
+    write(s, "while true do end\n")
+    s:signal "HUP"
+    local c = s:connect "ctl.sock"
+    server.wait(function()
+      c:send '{"command":"status"}\n'
+      return c:receive "*l":find('"under_way":true', 1, true)
+    end, "the reload")
+    c:settimeout(30)
+    c:send '{"command":"rollback"}\n'
+    assert.equal('{"error":"the script was not reloaded, and the one that ran goes on: ' ..
+      'there is nothing to go back to: no script ran before this one"}', c:receive "*l")
+    assert.equal(0, s:stop().code)
+  end)
+
   it("takes what the child has checked, and not what is there a moment later", function()
     local s = start(server.script(), TCP)
     s:said "listening"

@@ -220,8 +220,12 @@ static void on_tried(ln_trial *t) {
     r->stage = TRIED;
 }
 
-/* Those of before have been tried, and have run. */
+/* Those of before have been tried, and have run. There are none where the reload that it waited for has failed. */
 static void begin_back(ln_reload *r) {
+    if (!r->before.count) {
+        fail(r, "there is nothing to go back to: no script ran before this one");
+        return;
+    }
     r->next = r->before;
     r->before = (ln_texts){0};
     r->stage = TRIED;
