@@ -180,6 +180,21 @@ describe("ctl", function()
     assert.equal(0, ctl(s, "reload").code)
   end)
 
+  it("has room for others where those who wait for a reload have gone", function()
+    local s = start(server.script(), TCP)
+    s:said "listening"
+    shell.write(s.folder .. "/p.lua", "while true do end")
+    for _ = 1, 20 do
+      local c = s:connect "ctl"
+      c:send '{"command":"reload"}\n'
+      socket.sleep(0.02)
+      c:close()
+      socket.sleep(0.05)
+    end
+    assert.is_true(ask(s, '{"command":"status"}').reload.under_way)
+    assert.equal(0, s:stop().code)
+  end)
+
   it("can't reload a run over files alone", function()
     local folder = shell.folder()
     shell.write(folder .. "/p.lua", server.script())
@@ -313,6 +328,9 @@ describe("the control socket", function()
       assert.equal(4, json.decode(clients[i]:receive "*l").pipelines[1].read)
     end
     says(s:connect("ctl"):receive "*l", "16 are connected to the control socket already")
+    for _ = 1, 5 do -- it is told by ctl too, whose request may come when the server has closed
+      assert.equal("lunette: ctl: 16 are connected to the control socket already\n", ctl(s, "status").err)
+    end
     clients[3]:close()
     server.wait(function()
       local answer = ask(s, '{"command":"status"}')

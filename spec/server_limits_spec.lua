@@ -40,6 +40,25 @@ describe("connections", function()
     end
   end)
 
+  it("wait without costing time while descriptors are short, whatever they come for", function()
+    local s = start(EARLY, TCP .. "--control unix:ctl.sock --http 127.0.0.1:0", "ulimit -n 24;")
+    local http, sources = s:port "http", {}
+    for i = 1, 24 do sources[i] = s:connect() end
+    s:said "no connection can be taken for now: Too many open files"
+    local asks, calls = s:connect "ctl.sock", s:connect(http)
+    asks:send '{"command":"status"}\n'
+    calls:send "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n"
+    local function ticks() return tonumber(shell.run(s.folder, "awk '{ print $14 + $15 }' /proc/" .. s.pid ..
+      "/stat").out) end
+    local before = ticks()
+    socket.sleep(1)
+    assert.is_true(ticks() - before < 30)
+    for _, source in ipairs(sources) do source:close() end
+    assert.truthy(asks:receive "*l":find('"pipelines"', 1, true))
+    assert.equal("HTTP/1.1 200 OK", calls:receive "*l")
+    assert.equal(0, s:stop().code)
+  end)
+
   it("may be a thousand at once, each with its own clock", function()
     -- Connection i is at i seconds, then at 2000 + i: W is the least of all, so that a window is complete when the
     -- connection before it has moved on, and not before.

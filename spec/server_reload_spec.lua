@@ -81,6 +81,18 @@ describe("after SIGHUP a server", function()
     assert.equal(0, s:stop().code)
   end)
 
+  it("reloads when it is ready, where the signal came before", function()
+    local slow = 'io.open("begun", "w"):close()\nlocal from = os.clock()\nwhile os.clock() - from < 0.5 do end\n'
+    local s = start(slow .. server.script(), TCP)
+    server.wait(function()
+      local file = io.open(s.folder .. "/begun")
+      return file and file:close()
+    end, "the script")
+    s:signal "HUP"
+    s:said "the script was reloaded"
+    assert.equal(0, s:stop().code)
+  end)
+
   it("takes what the child has checked, and not what is there a moment later", function()
     local s = start(server.script(), TCP)
     s:said "listening"

@@ -69,8 +69,8 @@ int ln_ask_line_of(ln_ask *a, const char *request, ln_ask_line *answer) {
     size_t len = strlen(request);
     a->problem[0] = '\0';
     if (open_socket(a)) return -1;
-    if (send(a->fd, request, len, MSG_NOSIGNAL) != (ssize_t)len) return fail(a, strerror(errno));
-    return read_line(a, answer);
+    if (send(a->fd, request, len, MSG_NOSIGNAL) != (ssize_t)len && errno != EPIPE) return fail(a, strerror(errno));
+    return read_line(a, answer); /* also of a server that has refused the connection: it has said why */
 }
 
 void ln_ask_wait_for_end(ln_ask *a) {

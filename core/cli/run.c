@@ -224,6 +224,23 @@ static void print_stats(run *r, int streams) {
 
 static void clear_line(void *server) { ln_server_clear_line(server); }
 
+/* A SIGHUP that comes before a server is ready is a reload then, and one that comes while it ends is none; to a run
+ * over files it means what it always does. */
+static void hold_hang_up(int how) {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGHUP);
+    (void)sigprocmask(how, &set, NULL);
+}
+
+static int run_server(const run *r) {
+    int rc, reloads = r->o->watch || ln_server_has_streams(r->server);
+    if (!reloads) hold_hang_up(SIG_UNBLOCK);
+    rc = ln_server_run(r->server);
+    if (reloads) signal(SIGHUP, SIG_IGN);
+    return rc;
+}
+
 static int serve(run *r) {
     ln_problem problem;
     int rc = open_script(r), closed;
@@ -241,7 +258,7 @@ static int serve(run *r) {
     if (rc) return rc;
     if (ln_server_open_sinks(r->server, &problem)) return fail(&problem);
     greet(r);
-    rc = ln_server_run(r->server);
+    rc = run_server(r);
     ln_server_clear_line(r->server);
     closed = ln_server_close(r->server, &problem);
     if (r->o->jit_report) print_jit_report(r);
@@ -286,6 +303,7 @@ int ln_cli_run(const ln_cli_options *o) {
         return LN_EXIT_ERROR;
     }
     signal(SIGPIPE, SIG_IGN);
+    if (o->watch || streams_given(o) >= 0) hold_hang_up(SIG_BLOCK);
     rc = serve(&r);
     if (r.server) (void)ln_server_close(r.server, &ignored);
     ln_server_delete(r.server);

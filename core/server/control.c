@@ -7,6 +7,7 @@
 #include "server/state.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,12 +150,22 @@ static void on_ready(struct ev_loop *loop, ev_io *watcher, int events) {
 
 /* ---- all of them ------------------------------------------------------------------------------------------------ */
 
+/* Has the other end closed, and not only its own direction? It would hold its place until the reload is over. */
+static int is_deserted(const asker *a) {
+    struct pollfd p = {.fd = a->fd};
+    return poll(&p, 1, 0) == 1 && p.revents & (POLLHUP | POLLERR);
+}
+
 static void on_await(struct ev_loop *loop, ev_timer *watcher, int events) {
     ln_control *c = watcher->data;
     int left = 0;
     (void)events;
     for (asker *a = c->askers; a; a = a->next) {
         if (a->gone || !a->awaited) continue;
+        if (is_deserted(a)) {
+            leave(a);
+            continue;
+        }
         a->awaited = ln_answer_awaited(c->server, a->awaited, &a->out);
         left += a->awaited != 0;
         if (a->awaited) continue;
@@ -169,12 +180,13 @@ static void on_await(struct ev_loop *loop, ev_timer *watcher, int events) {
 static void on_sweep(struct ev_loop *loop, ev_timer *watcher, int events) {
     ln_control *c = watcher->data;
     int64_t now_us = ln_clock_steady_us();
-    (void)loop, (void)events;
+    (void)events;
     for (asker *a = c->askers; a; a = a->next) {
         int64_t most_us = !a->awaited && (a->in_len || a->out.len) ? REQUEST_US : SILENCE_US;
         if (now_us - a->heard_us >= most_us) leave(a);
     }
     forget_gone(c);
+    ev_io_start(loop, &c->acceptable);
 }
 
 static void refuse(int fd) {
@@ -188,8 +200,12 @@ static void on_acceptable(struct ev_loop *loop, ev_io *watcher, int events) {
     int fd = accept4(c->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
     asker *a;
     (void)events;
-    forget_gone(c);
+    if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)) {
+        ev_io_stop(loop, watcher); /* it waits for the next sweep, without turning in vain until then */
+        ev_timer_again(loop, &c->sweep);
+    }
     if (fd < 0) return;
+    forget_gone(c);
     a = c->count < CONNECTIONS_MAX ? calloc(1, sizeof *a) : NULL;
     if (!a) {
         refuse(fd);

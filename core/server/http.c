@@ -28,10 +28,13 @@ typedef struct caller {
 struct ln_http {
     ln_server *server;
     struct MHD_Daemon *daemon;
+    int fd; /* listens */
+    ev_io acceptable;
     ev_io ready;
     ev_timer again; /* when the library wants to be run without an event */
     ev_timer sweep;
     caller *callers;
+    unsigned callers_count;
     ln_mem mem;
     ln_buf page;
     struct MHD_Response *wrong[3]; /* of methods, paths, and a page that can't be had */
@@ -126,11 +129,14 @@ static void on_connection(void *ctx, struct MHD_Connection *connection, void **s
         c->after = h->callers;
         if (c->after) c->after->before = c;
         h->callers = c;
+        h->callers_count++;
     } else if (c) {
         *(c->before ? &c->before->after : &h->callers) = c->after;
         if (c->after) c->after->before = c->before;
+        h->callers_count--;
         free(c);
         *state = NULL;
+        ev_io_start(h->server->loop, &h->acceptable);
     }
 }
 
@@ -164,11 +170,29 @@ static void on_again(struct ev_loop *loop, ev_timer *watcher, int events) {
     run(watcher->data);
 }
 
+/* The library would try without a pause while descriptors are short: so who comes is let in here. Others wait until
+ * there is room, and after a failure until the next sweep. */
+static void on_acceptable(struct ev_loop *loop, ev_io *watcher, int events) {
+    ln_http *h = watcher->data;
+    ln_peer peer = {0};
+    socklen_t len = sizeof peer;
+    int fd = -1;
+    (void)events;
+    if (h->callers_count < CONNECTIONS_MAX) fd = accept4(h->fd, &peer.any, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd >= 0) {
+        (void)MHD_add_connection(h->daemon, fd, &peer.any, len); /* which closes it where that fails */
+        run(h);
+    } else if (h->callers_count >= CONNECTIONS_MAX || errno != EAGAIN) {
+        ev_io_stop(loop, watcher);
+    }
+}
+
 /* The library ends those who say nothing; this, those who say it one letter at a time. */
 static void on_sweep(struct ev_loop *loop, ev_timer *watcher, int events) {
     ln_http *h = watcher->data;
     int64_t now_us = ln_clock_steady_us();
-    (void)loop, (void)events;
+    (void)events;
+    ev_io_start(loop, &h->acceptable);
     for (caller *c = h->callers; c; c = c->after)
         if (now_us - c->since_us >= REQUEST_US) (void)shutdown(c->fd, SHUT_RDWR);
 }
@@ -209,19 +233,21 @@ static int listen_at(const ln_server *s, const char *address, char name[LN_SOCKE
     return fd < 0 ? ln_problem_set(problem, "--http %s: %s", address, inner.text) : fd;
 }
 
-static int start(ln_http *h, int fd) {
+static int start(ln_http *h) {
     const union MHD_DaemonInfo *info;
     h->daemon =
-        MHD_start_daemon(MHD_USE_EPOLL | MHD_USE_ERROR_LOG, 0, NULL, NULL, on_request, h, MHD_OPTION_EXTERNAL_LOGGER,
-                         on_log, h, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
-                         (unsigned)CONNECTIONS_MAX, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
-                         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SILENCE_S, MHD_OPTION_NOTIFY_CONNECTION,
-                         on_connection, h, MHD_OPTION_NOTIFY_COMPLETED, on_answered, h, MHD_OPTION_END);
+        MHD_start_daemon(MHD_USE_EPOLL | MHD_USE_ERROR_LOG | MHD_USE_NO_LISTEN_SOCKET, 0, NULL, NULL, on_request, h,
+                         MHD_OPTION_EXTERNAL_LOGGER, on_log, h, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
+                         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES, MHD_OPTION_CONNECTION_TIMEOUT,
+                         (unsigned)SILENCE_S, MHD_OPTION_NOTIFY_CONNECTION, on_connection, h,
+                         MHD_OPTION_NOTIFY_COMPLETED, on_answered, h, MHD_OPTION_END);
     if (!h->daemon) return -1;
     info = MHD_get_daemon_info(h->daemon, MHD_DAEMON_INFO_EPOLL_FD);
     if (!info || info->epoll_fd < 0) return -1;
     ev_io_init(&h->ready, on_ready, info->epoll_fd, EV_READ);
     ev_io_start(h->server->loop, &h->ready);
+    ev_io_init(&h->acceptable, on_acceptable, h->fd, EV_READ);
+    ev_io_start(h->server->loop, &h->acceptable);
     return 0;
 }
 
@@ -233,14 +259,15 @@ ln_http *ln_http_open(ln_server *s, const char *address, ln_problem *problem) {
     h = calloc(1, sizeof *h);
     if (h) {
         h->server = s;
+        h->fd = fd;
         ln_mem_init(&h->mem);
         ln_buf_init(&h->page, &h->mem);
         ev_timer_init(&h->again, on_again, 0, 0);
         ev_timer_init(&h->sweep, on_sweep, SWEEP_S, SWEEP_S);
-        h->ready.data = h->again.data = h->sweep.data = h;
+        h->acceptable.data = h->ready.data = h->again.data = h->sweep.data = h;
     }
-    if (!h || make_responses(h) || start(h, fd)) {
-        if (!h || !h->daemon) close(fd);
+    if (!h || make_responses(h) || start(h)) {
+        if (!h) close(fd);
         ln_http_close(h);
         ln_problem_set(problem, "--http %s: memory or descriptors are short", address);
         return NULL;
@@ -256,6 +283,8 @@ void ln_http_close(ln_http *h) {
     ev_timer_stop(h->server->loop, &h->again);
     ev_timer_stop(h->server->loop, &h->sweep);
     if (h->daemon) MHD_stop_daemon(h->daemon);
+    ev_io_stop(h->server->loop, &h->acceptable); /* each connection that ended has made room */
+    close(h->fd);
     for (size_t i = 0; i < 3; i++)
         if (h->wrong[i]) MHD_destroy_response(h->wrong[i]);
     ln_buf_free(&h->page);

@@ -265,6 +265,15 @@ static void on_hang_up(struct ev_loop *loop, ev_signal *watcher, int events) {
     (void)ln_reload_ask(r->server, LN_RELOAD_NEW);
 }
 
+/* The signal may have been held back until now. */
+static void hear_hang_up(ln_reload *r) {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGHUP);
+    ev_signal_start(r->server->loop, &r->hang_up);
+    (void)sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
 ln_reload *ln_reload_new(ln_server *s) {
     ln_reload *r = calloc(1, sizeof *r);
     if (!r) return NULL;
@@ -281,7 +290,7 @@ ln_reload *ln_reload_new(ln_server *s) {
         ln_reload_delete(r);
         return NULL;
     }
-    ev_signal_start(s->loop, &r->hang_up);
+    hear_hang_up(r);
     watch(r);
     look_later(r); /* it may have been saved since it was loaded */
     return r;
