@@ -123,6 +123,42 @@ describe("hosts in C", function()
     assert.equal(50, n)
   end)
 
+  -- Blocks with a name are files; commands print what stands below them; other blocks of C are pieces of a function.
+  it("the guide's programs and pieces are as it says", function()
+    local page, pieces = shell.read "core/embedding.md", {}
+    for name, text in page:gmatch "\n```%l+ ([%w._]+)\n(.-)\n```" do shell.write(folder .. "/" .. name, text .. "\n") end
+    for text in page:gmatch "\n```c\n(.-)\n```" do pieces[#pieces + 1] = "{\n" .. text .. "\n}" end
+    assert.equal(4, #pieces)
+    shell.write(folder .. "/pieces.c", ([[
+      #include <lunette.h>
+      #include <stdio.h>
+      #include <unistd.h>
+      int piece(lunette *l, ln_value key, int fd);
+      int piece(lunette *l, ln_value key, int fd) {
+        ln_value head, first, second;
+        const uint8_t *at, *end;
+        const void *bytes;
+        const char *problem;
+        size_t len;
+        ssize_t written;
+        int lost = 0, reloading = 0;
+        %s
+        (void)at;
+        return lost + reloading;
+      }]]):format(table.concat(pieces, "\n")))
+    local setup_text = ("export PKG_CONFIG_PATH=%s/lib/pkgconfig LD_LIBRARY_PATH=%s/lib\n"):format(prefix, prefix)
+    local r = shell.run(folder, setup_text .. "gcc -Wall -Wextra -Werror -c pieces.c $(pkg-config --cflags lunette)")
+    assert.equal("", r.err)
+    local commands, expected = {}, {}
+    for line in page:match("\n```console\n(.-)\n```"):gmatch "[^\n]+" do
+      local list = line:sub(1, 2) == "$ " and commands or expected
+      list[#list + 1] = line:gsub("^%$ ", "")
+    end
+    r = shell.run(folder, setup_text .. table.concat(commands, "\n"))
+    assert.equal("", r.err)
+    assert.equal(table.concat(expected, "\n") .. "\n", r.out)
+  end)
+
   it("a program in C++ compiles without a warning", function()
     shell.write(folder .. "/host.cpp", [[
       #include <lunette_ev.h>
