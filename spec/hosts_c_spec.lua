@@ -126,7 +126,9 @@ describe("hosts in C", function()
   -- Blocks with a name are files; commands print what stands below them; other blocks of C are pieces of a function.
   it("the guide's programs and pieces are as it says", function()
     local page, pieces = shell.read "core/embedding.md", {}
-    for name, text in page:gmatch "\n```%l+ ([%w._]+)\n(.-)\n```" do shell.write(folder .. "/" .. name, text .. "\n") end
+    for name, text in page:gmatch "\n```%l+ ([%w._]+)\n(.-)\n```" do
+      shell.write(folder .. "/" .. name, text .. "\n")
+    end
     for text in page:gmatch "\n```c\n(.-)\n```" do pieces[#pieces + 1] = "{\n" .. text .. "\n}" end
     assert.equal(4, #pieces)
     shell.write(folder .. "/pieces.c", ([[
