@@ -1,7 +1,7 @@
 /* Tells what the state of a pipeline takes while its windows are open: the account after the last record, before
  * anything is completed, as `--stats` prints it.
  *   live SCRIPT FILE [NAME=VALUE ...] */
-#include "lunette.h"
+#include "lunette_program.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ int main(int argc, char **argv) {
     lunette_param params[PARAMS_MAX];
     lunette_options options = {.size = sizeof options, .params = params};
     FILE *file = argc > 2 ? fopen(argv[2], "rb") : NULL;
-    lunette *l = lunette_new();
+    lunette *l = lunette_new(NULL);
     if (!file || !l || argc - 3 > PARAMS_MAX) {
         fputs("usage: live SCRIPT FILE [NAME=VALUE ...]\n", stderr);
         return 2;
