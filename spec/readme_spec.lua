@@ -87,6 +87,11 @@ local function lines_of(text)
 end
 
 local function run(command)
+  -- A plain luajit that loads a sanitized library needs the runtime in front.
+  local preload = os.getenv "LD_PRELOAD"
+  if preload and preload:find "asan" then
+    command = command:gsub("^luajit ", ("LD_PRELOAD='%s' ASAN_OPTIONS=detect_leaks=0 luajit "):format(preload))
+  end
   command = command:gsub("scripts/lunette", '"$LUNETTE"'):gsub("build/lunette", '"$LUNETTE"')
   return shell.run(folder, HOST:format(root, root, build, core) .. "{ " .. command .. "\n} 2>&1")
 end
