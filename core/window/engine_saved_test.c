@@ -176,6 +176,90 @@ static void saved_while_it_goes_on(void) {
     }
 }
 
+/* ---- keys that come and go -------------------------------------------------------------------------------------- */
+
+enum { CHURN_BATCHES = 40 };
+
+/* Time goes on by 1 with each row, and each row has a key of its own. */
+static const ln_batch *fresh_keys(int b) {
+    for (int row = 0; row < ROWS; row++) {
+        columns[0][T][row] = (ln_value){.type = LN_INT, .i = b * ROWS + row};
+        columns[0][KEY][row] = (ln_value){.type = LN_INT, .i = b * ROWS + row};
+    }
+    return &batches[0];
+}
+
+static void churn(run *r, int from, int to) {
+    for (int b = from; b < to; b++) {
+        const ln_batch *batch = fresh_keys(b);
+        CHECK_INT(ln_engine_begin(r->e, batch, 0), LN_OK);
+        (void)ln_engine_judge(r->e);
+        CHECK_INT(fill(r->e, &r->plan, batch), DONE);
+        CHECK_INT(work_off(r->e, &r->ops), DONE);
+    }
+}
+
+static void churn_on(const pipeline *pipe, store *s, output at_cut, int from, const output *whole) {
+    run b;
+    begin(&b, pipe, 0);
+    CHECK_INT(load(b.e, s, 1), LN_OK);
+    CHECK_INT(work_off(b.e, &b.ops), DONE);
+    b.o = at_cut;
+    churn(&b, from, CHURN_BATCHES);
+    CHECK_INT(finish(b.e, &b.ops), DONE);
+    CHECK_INT(b.o.panes, whole->panes);
+    CHECK_INT(b.o.digest, whole->digest);
+    end(&b);
+}
+
+static void at_the_watermark(ln_plan *p) { p->aggregates = 1; }
+
+/* Numbers of keys are given again between a cut and the end of its round. */
+static void saved_while_keys_come_and_go(void) {
+    static const pipeline pipe = {.name = "churn", .plan = at_the_watermark};
+    output whole;
+    run a;
+    make_batches();
+    memset(malformed, 0, sizeof malformed);
+    begin(&a, &pipe, 0);
+    churn(&a, 0, CHURN_BATCHES);
+    CHECK_INT(finish(a.e, &a.ops), DONE);
+    whole = a.o;
+    end(&a);
+    for (uint64_t seed = 1; seed <= 30 && !test_failures; seed++) {
+        static store s;
+        test_random r = {seed};
+        int cut = 0;
+        output at_cut = {0};
+        ln_entry entry;
+        begin(&a, &pipe, 0);
+        CHECK_INT(ln_engine_save(a.e, LN_SAVE_CUT), LN_OK);
+        CHECK_INT(put_plan(a.e, &s), LN_OK);
+        CHECK_INT(put_rest(a.e, &s), LN_OK);
+        for (int b = 0; b < CHURN_BATCHES; b++) {
+            churn(&a, b, b + 1);
+            for (uint32_t n = test_random_below(&r, 60); n-- > 0;) {
+                CHECK_INT(ln_engine_save_next(a.e, &entry), LN_OK);
+                if (entry.kind != LN_ENTRY_NONE) {
+                    put(&s, &entry);
+                    continue;
+                }
+                churn_on(&pipe, &s, at_cut, cut, &whole);
+                CHECK_INT(ln_engine_save_cut(a.e), LN_OK);
+                CHECK_INT(put_rest(a.e, &s), LN_OK);
+                at_cut = a.o;
+                cut = b + 1;
+                break;
+            }
+        }
+        CHECK(cut > 10);
+        end(&a);
+        free_store(&s);
+    }
+    malformed[5] = LN_EINVALID;
+    malformed[6] = LN_EJSON;
+}
+
 /* The state of a pipeline at some moment. */
 static void take_state(const pipeline *pipe, int at, store *s) {
     run a;
@@ -297,6 +381,7 @@ static void broken_bytes(void) {
 
 static const test_case cases[] = {
     {"saved while it goes on", saved_while_it_goes_on},
+    {"saved while keys come and go", saved_while_keys_come_and_go},
     {"memory runs out", memory_runs_out},
     {"memory runs out of a save", memory_runs_out_of_a_save},
     {"broken bytes", broken_bytes},

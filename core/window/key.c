@@ -95,10 +95,13 @@ int ln_keys_reserve(ln_keys *k, size_t count) {
 
 /* ---- changes ---------------------------------------------------------------------------------------------------- */
 
-static void note(ln_changes *c, uint32_t id) {
-    if (ln_mem_grow(c->mem, &c->id, &c->cap, c->count + 1, sizeof *c->id) < 0) c->lost = 1;
-    else c->id[c->count++] = id;
+static void append(ln_changes *c, uint32_t **list, size_t *count, size_t *cap, uint32_t id) {
+    if (ln_mem_grow(c->mem, list, cap, *count + 1, sizeof **list) < 0) c->lost = 1;
+    else (*list)[(*count)++] = id;
 }
+
+static void note(ln_changes *c, uint32_t id) { append(c, &c->id, &c->count, &c->cap, id); }
+static void note_gone(ln_changes *c, uint32_t id) { append(c, &c->gone, &c->gone_count, &c->gone_cap, id); }
 
 /* Was the key there at the cut, and is it not saved yet? */
 static int is_unsaved(const ln_changes *c, const ln_key *key, uint32_t id) {
@@ -131,13 +134,15 @@ void ln_keys_track(ln_keys *k, ln_mem *mem, int on) {
         clear_bits(k, c->old_id, c->old_count);
         ln_mem_free(c->mem, c->id, c->cap * sizeof *c->id);
         ln_mem_free(c->mem, c->old_id, c->old_cap * sizeof *c->old_id);
+        ln_mem_free(c->mem, c->gone, c->gone_cap * sizeof *c->gone);
+        ln_mem_free(c->mem, c->old_gone, c->old_gone_cap * sizeof *c->old_gone);
     }
     *c = (ln_changes){.mem = mem, .on = on, .now = 1, .before = 2, .walk = on ? 0 : LN_KEY_NONE};
 }
 
 void ln_keys_cut(ln_keys *k) {
     ln_changes *c = &k->changes, was = *c;
-    LN_DASSERT(c->old_count == 0);
+    LN_DASSERT(c->old_count == 0 && c->old_gone_count == 0);
     c->now = was.before;
     c->before = was.now;
     c->id = was.old_id;
@@ -146,6 +151,12 @@ void ln_keys_cut(ln_keys *k) {
     c->old_cap = was.cap;
     c->old_count = was.count;
     c->count = 0;
+    c->gone = was.old_gone;
+    c->gone_cap = was.old_gone_cap;
+    c->old_gone = was.gone;
+    c->old_gone_cap = was.gone_cap;
+    c->old_gone_count = was.gone_count;
+    c->gone_count = 0;
 }
 
 /* ---- coming and going ------------------------------------------------------------------------------------------- */
@@ -205,6 +216,7 @@ static void forget(ln_keys *k, uint32_t id) {
     close_gap(k, i);
     k->forgotten++;
     ln_keys_touch(k, key, id);
+    if (k->changes.on) note_gone(&k->changes, id);
     free_bytes(k, key);
     ln_slab_give(&k->slab, id);
     /* Rarely, and by much: each time all that are left are placed anew. Where it fails the old one serves. */

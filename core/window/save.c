@@ -116,12 +116,23 @@ static int end_entry(ln_saving *s, int kind, uint64_t number, ln_entry *out) {
     return s->entry.failed || s->one.failed || s->slots.failed || s->handles.failed ? LN_ENOMEM : LN_OK;
 }
 
-/* The next key of the walk over all, or of those that had changed; LN_KEY_NONE where there is none. *gone: it is no
- * longer there. */
-static uint32_t next_key(ln_engine *e, int *gone) {
+/* The next number whose key had gone at the cut: before all keys, of which one may have come to it since. */
+static int next_gone(ln_engine *e, ln_entry *out) {
     ln_changes *c = &e->keys.changes;
     ln_saving *s = e->saving;
-    *gone = 0;
+    if (s->gone_at < c->old_gone_count) {
+        *out = (ln_entry){.kind = LN_ENTRY_KEY, .number = c->old_gone[s->gone_at++]};
+        return 1;
+    }
+    c->old_gone_count = 0;
+    s->gone_at = 0;
+    return 0;
+}
+
+/* The next key of the walk over all, or of those that had changed; LN_KEY_NONE where there is none. */
+static uint32_t next_key(ln_engine *e) {
+    ln_changes *c = &e->keys.changes;
+    ln_saving *s = e->saving;
     while (c->walk != LN_KEY_NONE) {
         uint32_t id = ln_keys_next(&e->keys, c->walk);
         c->walk = id == LN_KEY_NONE ? LN_KEY_NONE : id + 1;
@@ -130,10 +141,7 @@ static uint32_t next_key(ln_engine *e, int *gone) {
     while (s->old_at < c->old_count) {
         uint32_t id = c->old_id[s->old_at++];
         ln_key *key;
-        if (!ln_slab_holds(&e->keys.slab, id)) {
-            *gone = 1;
-            return id;
-        }
+        if (!ln_slab_holds(&e->keys.slab, id)) continue; /* gone: before the cut, or after it and saved before that */
         key = ln_keys_at(&e->keys, id);
         if (!(key->changed & c->before)) continue; /* saved before it changed, or another one */
         key->changed &= ~c->before & 3;
@@ -162,21 +170,17 @@ static int next_extent(ln_engine *e, ln_entry *out) {
 int ln_engine_save_next(ln_engine *e, ln_entry *out) {
     ln_saving *s = e->saving;
     uint32_t id;
-    int gone;
     if (e->keys.changes.lost || s->queue.failed) return LN_ENOMEM;
+    if (next_gone(e, out)) return LN_OK;
     if (next_queued(s, out)) return LN_OK;
     if (s->extent_gone < s->gone_at_cut) {
         s->extent_gone = s->gone_at_cut;
         *out = (ln_entry){.kind = LN_ENTRY_EXTENT, .number = s->gone_at_cut - 1};
         return LN_OK;
     }
-    id = next_key(e, &gone);
+    id = next_key(e);
     if (id == LN_KEY_NONE) return next_extent(e, out);
     begin_entry(s);
-    if (gone) {
-        *out = (ln_entry){.kind = LN_ENTRY_KEY, .number = id};
-        return LN_OK;
-    }
     ln_save_key(e, id, &s->entry);
     return end_entry(s, LN_ENTRY_KEY, id, out);
 }

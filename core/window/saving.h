@@ -12,6 +12,7 @@ struct ln_saving {
     size_t queue_at; /* those before it have been handed out */
     int cut;         /* entries are as they were at the cut */
     size_t old_at;   /* of the keys that had changed at the cut: those before it have been handed out */
+    size_t gone_at;  /* likewise of those that had gone */
     uint64_t extent_next, extent_until; /* extents to be saved in this round */
     uint64_t extent_gone, gone_at_cut;  /* those before it have been told to have gone; and are to be told */
     int failed;
