@@ -72,6 +72,9 @@ int lunette_stream_close(lunette *l, uint64_t stream, int64_t now_us);
 int lunette_clock_set(lunette *l, int64_t by_us);
 /* For so long no stream was read: it is no silence of theirs. */
 int lunette_unheard(lunette *l, int64_t by_us);
+/* How many scripts before this one have pipelines that keep their windows until they expire, as a reload that drains
+ * leaves behind. No checkpoint can be made meanwhile. */
+int lunette_draining(const lunette *l);
 /* A run ends that completes nothing more: what lunette_finish would tell of rejects is told by lunette_notice. */
 int lunette_conclude(lunette *l);
 

@@ -11,11 +11,14 @@ local rooms = {
   host = { "base", "ingest", "window", "egress" },
   forward = { "base", "ingest/scan.h" },
   ledger = { "base" },
+  durable = { "base", "ledger" },
   -- Else what any C host can use.
   ev = { "base/test.h", "host/test_host.h" },
-  server = { "forward", "base/buf.h", "base/mem.h", "base/time.h", "base/test.h", "base/test_random.h" },
+  server = {
+    "forward", "durable", "ledger", "base/buf.h", "base/mem.h", "base/time.h", "base/test.h", "base/test_random.h",
+  },
   convert = {}, -- what any C host can use
-  cli = { "server", "base/buf.h", "convert" },
+  cli = { "server", "durable", "ledger", "base/buf.h", "convert" },
 }
 
 -- Headers of other projects, and the rooms that may know them. Those not named here (the C library's) are free.

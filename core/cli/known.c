@@ -19,6 +19,8 @@ static const struct option RUN_OPTIONS[] = {
     {"jit-report", no_argument, NULL, OPTION_JIT_REPORT},
     {"progress", no_argument, NULL, OPTION_PROGRESS},
     {"no-progress", no_argument, NULL, OPTION_NO_PROGRESS},
+    {"state", required_argument, NULL, OPTION_STATE},
+    {"checkpoint-interval", required_argument, NULL, OPTION_CHECKPOINT_INTERVAL},
     {"control", required_argument, NULL, OPTION_CONTROL},
     {"http", required_argument, NULL, OPTION_HTTP},
     {"insecure", no_argument, NULL, OPTION_INSECURE},

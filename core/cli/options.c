@@ -109,6 +109,9 @@ static int parse_on_change(const char *text, int *on_change) {
 static int take_server_option(ln_cli_options *o, int code) {
     switch (code) {
     case OPTION_APPEND: o->append = 1; return 0;
+    case OPTION_STATE: o->state = optarg; return 0;
+    case OPTION_CHECKPOINT_INTERVAL:
+        return ln_cli_parse_period("checkpoint-interval", optarg, 1000, &o->checkpoint_interval_us);
     case OPTION_CONTROL: o->control = optarg; return 0;
     case OPTION_HTTP: o->http = optarg; return 0;
     case OPTION_INSECURE: o->insecure = 1; return 0;
@@ -144,7 +147,7 @@ static int take_option(ln_cli_options *o, int code) {
     case OPTION_OUT_FORMAT: return ln_cli_parse_format("out-format", optarg, 0, &o->out_format);
     case OPTION_CLOCK: o->clock = optarg; return 0;
     case OPTION_SET: return parse_param(o, optarg);
-    case OPTION_INTERVAL: return ln_cli_parse_interval(optarg, &o->interval_us);
+    case OPTION_INTERVAL: return ln_cli_parse_period("interval", optarg, 100000, &o->interval_us);
     case OPTION_COUNT: return ln_cli_parse_number("count", optarg, UINT32_MAX, &o->count);
     case OPTION_STATS: o->stats = 1; return 0;
     case OPTION_JIT_REPORT: o->jit_report = 1; return 0;
@@ -207,6 +210,7 @@ int ln_cli_options_parse(ln_cli_options *o, enum ln_cli_command command, int arg
                           .idle_timeout_us = 3600 * S,
                           .drain_timeout_us = 20 * S,
                           .ack_timeout_us = 60 * S,
+                          .checkpoint_interval_us = 5 * S,
                           .queue_bytes = 1 << 20,
                           .message_bytes = 16 << 20,
                           .receive_bytes = 256 << 20,

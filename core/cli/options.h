@@ -40,6 +40,8 @@ typedef struct ln_cli_options {
     size_t trace_keys_count;
     size_t trace_bytes;
     int append;
+    const char *state; /* a folder; NULL: none */
+    int64_t checkpoint_interval_us;
     const char *control; /* an address; NULL: no control socket */
     const char *http;    /* HOST:PORT; NULL: no metrics */
     const char *clock;   /* NULL: the wall clock */

@@ -3,6 +3,7 @@
 #include "cli/run.h"
 
 #include "cli/check.h"
+#include "cli/resume.h"
 #include "cli/words.h"
 #include "server/server.h"
 
@@ -22,6 +23,7 @@ typedef struct run {
     ln_log log;
     ln_server_options options;
     lunette_options host_options;
+    ln_cli_resume resume;
     char **sources; /* where the script names them; owned: a script may give way to another */
     char *sink;     /* likewise */
 } run;
@@ -162,6 +164,7 @@ static int choose_format(run *r) {
 
 static int open_script(run *r) {
     const ln_cli_options *o = r->o;
+    int rc;
     r->host_options = (lunette_options){.size = sizeof r->host_options,
                                         .in_format = o->in_format,
                                         .out_format = o->out_format,
@@ -179,6 +182,7 @@ static int open_script(run *r) {
     case LUNETTE_PROBLEMS: ln_cli_print_problems(r->host); return LN_EXIT_SCRIPT;
     default: ln_cli_say("%s", lunette_error(r->host)); return LN_EXIT_ERROR;
     }
+    if (r->resume.ledger && (rc = ln_cli_resume_host(&r->resume, &r->host, o, &r->host_options))) return rc;
     if (name_sink(r) || name_sources(r)) {
         ln_cli_say("memory is short");
         return LN_EXIT_ERROR;
@@ -241,9 +245,21 @@ static int run_server(const run *r) {
     return rc;
 }
 
+static int open_state(run *r) {
+    int rc = ln_cli_resume_check(r->o);
+    if (rc || !r->o->state) return rc;
+    rc = ln_cli_resume_open(&r->resume, r->o->state);
+    r->options.ledger = r->resume.ledger;
+    r->options.facts = &r->resume.facts;
+    r->options.checkpoint_interval_us = r->o->checkpoint_interval_us;
+    return rc;
+}
+
 static int serve(run *r) {
     ln_problem problem;
-    int rc = open_script(r), closed;
+    int rc = open_state(r), closed;
+    if (!rc && r->resume.ledger && ln_cli_resume_is_over(&r->resume)) return LN_EXIT_OK;
+    if (!rc) rc = open_script(r);
     if (!rc) rc = check_keys(r);
     if (rc) return rc;
     r->server = ln_server_new(r->host, &r->log, &r->options);
@@ -308,6 +324,7 @@ int ln_cli_run(const ln_cli_options *o) {
     if (r.server) (void)ln_server_close(r.server, &ignored);
     ln_server_delete(r.server);
     lunette_delete(r.host);
+    ln_cli_resume_close(&r.resume);
     for (size_t i = 0; r.sources && r.sources[i]; i++) free(r.sources[i]);
     free(r.sources);
     free(r.sink);

@@ -71,10 +71,10 @@ int ln_cli_parse_duration(const char *option, const char *text, int64_t *us) {
     return LN_EXIT_USAGE;
 }
 
-int ln_cli_parse_interval(const char *text, int64_t *us) {
-    int rc = ln_cli_parse_duration("interval", text, us);
-    if (rc || *us >= 100000) return rc;
-    ln_cli_say("--interval %s: write at least 100ms", text);
+int ln_cli_parse_period(const char *option, const char *text, int64_t least_us, int64_t *us) {
+    int rc = ln_cli_parse_duration(option, text, us);
+    if (rc || *us >= least_us) return rc;
+    ln_cli_say("--%s %s: write at least %dms", option, text, (int)(least_us / 1000));
     return LN_EXIT_USAGE;
 }
 

@@ -11,8 +11,8 @@ int ln_cli_parse_format(const char *option, const char *text, int auto_known, in
 int ln_cli_check_address(const char *what, const char *text, int use);
 int ln_cli_parse_number(const char *option, const char *text, uint64_t most, uint64_t *number);
 int ln_cli_parse_duration(const char *option, const char *text, int64_t *us);
-/* Of `--interval`. */
-int ln_cli_parse_interval(const char *text, int64_t *us);
+/* One that is at least so long: a multiple of a millisecond. */
+int ln_cli_parse_period(const char *option, const char *text, int64_t least_us, int64_t *us);
 int ln_cli_parse_count(const char *option, const char *text, uint32_t *count);
 int ln_cli_parse_bytes(const char *option, const char *text, size_t *bytes);
 int ln_cli_parse_level(const char *text, int *level);

@@ -177,7 +177,8 @@ static int load(lunette *l, const char *function, const char *script, const lune
     ln_request q = {.l = l, .function = function, .script = script, .options = options};
     l->state.traceback = options->traceback;
     ln_host_forget_problems(l);
-    return ln_host_run(&q, load_script);
+    if ((q.code = ln_host_run(&q, load_script)) == LUNETTE_OK && l->reader) ln_state_loaded(&l->state);
+    return q.code;
 }
 
 int lunette_check(lunette *l, const char *script, const lunette_options *given) {
@@ -189,9 +190,9 @@ int lunette_check(lunette *l, const char *script, const lunette_options *given) 
 
 int lunette_open(lunette *l, const char *script, const lunette_options *given) {
     lunette_options options;
+    if (l->reader) return ln_host_refuse(l, "a script is open already: make a new lunette for the next");
     if (ln_host_read_options(given, &options))
         return ln_host_refuse(l, "the options set a field that this version does not have");
-    if (l->reader) return ln_host_refuse(l, "a script is open already: make a new lunette for the next");
     return load(l, "open", script, &options);
 }
 

@@ -19,38 +19,59 @@ void ln_memory_init(ln_memory *m, const ln_allocator *allocator, size_t lua_max)
 
 /* ---- for Lua ---------------------------------------------------------------------------------------------------- */
 
-enum { RESERVE = 128 * 1024, ALIGN = 16 }; /* a state with its libraries takes some 50 KiB */
+/* Blocks of a reserve lie one behind the other, and are not given again before all of them have gone. */
+struct ln_reserve {
+    ln_reserve *before; /* an earlier one, of which blocks are still there */
+    size_t bytes, used, blocks;
+};
 
-int ln_memory_begin_lua(ln_memory *m) {
-    if (m->lua_max - m->lua_used < RESERVE) return -1;
-    if (!m->reserve) m->reserve = ln_mem_new(&m->own, RESERVE);
-    if (!m->reserve) return -1;
-    m->making = 1;
+enum { LUA_MIN = 128 << 10 }; /* below the limit, to enter Lua: making a state can't be refused its 50 KiB */
+enum { ALIGN = 16, HEAD = (sizeof(ln_reserve) + ALIGN - 1) / ALIGN * ALIGN };
+
+static ln_reserve *find_reserve(const ln_memory *m, const void *block) {
+    ln_reserve *r = m->reserve;
+    while (r &&
+           ((const uint8_t *)block < (const uint8_t *)r || (const uint8_t *)block >= (const uint8_t *)r + r->bytes))
+        r = r->before;
+    return r;
+}
+
+/* Frees those of which nothing is left; the present one only where `all`. */
+static void drop_reserves(ln_memory *m, int all) {
+    ln_reserve **at = all || !m->reserve ? &m->reserve : &m->reserve->before;
+    while (*at) {
+        ln_reserve *r = *at;
+        if (r->blocks) {
+            at = &r->before;
+            continue;
+        }
+        *at = r->before;
+        ln_mem_free(&m->own, r, r->bytes);
+    }
+}
+
+int ln_memory_reserve(ln_memory *m, size_t bytes) {
+    ln_reserve *r = m->reserve;
+    if (r && !r->blocks) r->used = HEAD;
+    if (r && r->used == HEAD && r->bytes >= bytes && r->bytes / 2 <= bytes) return 0;
+    r = m->lua_max - m->lua_used < LUA_MIN ? NULL : ln_mem_new(&m->own, bytes);
+    if (!r) return -1;
+    *r = (ln_reserve){.before = m->reserve, .bytes = bytes, .used = HEAD};
+    m->reserve = r;
+    drop_reserves(m, 0);
     return 0;
 }
 
-static void drop_reserve(ln_memory *m) {
-    if (m->making || m->reserve_blocks || !m->reserve) return;
-    ln_mem_free(&m->own, m->reserve, RESERVE);
-    m->reserve = NULL;
-    m->reserve_used = 0;
-}
-
-void ln_memory_made_lua(ln_memory *m) {
-    m->making = 0;
-    drop_reserve(m);
-}
-
-static int is_reserved(const ln_memory *m, const void *block) {
-    return m->reserve && (const uint8_t *)block >= m->reserve && (const uint8_t *)block < m->reserve + RESERVE;
-}
+void ln_memory_drop_reserve(ln_memory *m) { drop_reserves(m, 1); }
 
 static void *take_reserved(ln_memory *m, size_t bytes) {
-    uint8_t *block = m->reserve + m->reserve_used;
+    ln_reserve *r = m->reserve;
+    uint8_t *block;
     bytes = (bytes + ALIGN - 1) / ALIGN * ALIGN;
-    if (!m->making || bytes > RESERVE - m->reserve_used) return NULL;
-    m->reserve_used += bytes;
-    m->reserve_blocks++;
+    if (!r || bytes > r->bytes - r->used) return NULL;
+    block = (uint8_t *)r + r->used;
+    r->used += bytes;
+    r->blocks++;
     return block;
 }
 
@@ -63,8 +84,8 @@ static void *take_instead(ln_memory *m, void *block, size_t old_bytes, size_t ne
     return to;
 }
 
-/* A block of the reserve can't be resized in place, and goes where another is made. */
-static void *move_reserved(ln_memory *m, void *block, size_t old_bytes, size_t new_bytes) {
+/* A block of a reserve can't be resized in place, and goes where another is made. */
+static void *move_reserved(ln_memory *m, ln_reserve *r, void *block, size_t old_bytes, size_t new_bytes) {
     void *to = NULL;
     if (new_bytes) {
         to = m->host.resize(m->host.ctx, NULL, 0, new_bytes);
@@ -72,18 +93,19 @@ static void *move_reserved(ln_memory *m, void *block, size_t old_bytes, size_t n
         if (!to) return NULL;
         memcpy(to, block, old_bytes < new_bytes ? old_bytes : new_bytes);
     }
-    m->reserve_blocks--;
-    drop_reserve(m);
+    r->blocks--;
     return to;
 }
 
 void *ln_memory_of_lua(void *ud, void *block, size_t old_bytes, size_t new_bytes) {
     ln_memory *m = ud;
+    ln_reserve *r;
     void *to;
     if (!block) old_bytes = 0;
     if (new_bytes > old_bytes && new_bytes - old_bytes > m->lua_max - m->lua_used) return NULL;
-    if (is_reserved(m, block)) {
-        to = move_reserved(m, block, old_bytes, new_bytes);
+    r = block ? find_reserve(m, block) : NULL;
+    if (r) {
+        to = move_reserved(m, r, block, old_bytes, new_bytes);
     } else {
         to = m->host.resize(m->host.ctx, block, old_bytes, new_bytes);
         if (!to && new_bytes) to = take_instead(m, block, old_bytes, new_bytes);

@@ -203,6 +203,7 @@ static int switch_over(lunette *l) {
     else ln_state_free(&l->state);
     if (old) part_with(l, old, &concerned);
     l->state = *l->next;
+    ln_state_loaded(&l->state);
     ln_mem_free(&l->memory.own, l->next, sizeof *l->next);
     l->next = NULL;
     l->next_notice = 0;
@@ -257,6 +258,8 @@ int ln_host_drain(lunette *l, int64_t now_us) {
     }
     return code;
 }
+
+int lunette_draining(const lunette *l) { return l->draining_count; }
 
 /* ---- what is left behind ---------------------------------------------------------------------------------------- */
 

@@ -86,10 +86,31 @@ static int furnish(lua_State *L) {
     return 0;
 }
 
+/* Bytes: more than making a state, loading our modules and a script of some size takes; and than a call does that works
+ * on a batch. */
+enum { RESERVE_LOADING = 4 << 20, RESERVE_RUNNING = 256 << 10 };
+
 /* LuaJIT's own allocator is the fastest; it serves where nobody asks for another or for a limit. */
 static lua_State *new_lua(ln_memory *memory) {
     if (memory->lua_max == SIZE_MAX && memory->is_heap) return luaL_newstate();
-    return ln_memory_begin_lua(memory) ? NULL : lua_newstate(ln_memory_of_lua, memory);
+    return ln_memory_reserve(memory, RESERVE_LOADING) ? NULL : lua_newstate(ln_memory_of_lua, memory);
+}
+
+/* NULL where LuaJIT's own allocator serves. */
+static ln_memory *memory_of(const ln_state *s) {
+    void *memory;
+    return lua_getallocf(s->lua, &memory) == ln_memory_of_lua ? memory : NULL;
+}
+
+/* Is there memory for a call, whatever the host's allocator says meanwhile? */
+static int reserve(const ln_state *s) {
+    ln_memory *memory = memory_of(s);
+    return memory ? ln_memory_reserve(memory, s->loaded ? RESERVE_RUNNING : RESERVE_LOADING) : 0;
+}
+
+void ln_state_loaded(ln_state *s) {
+    s->loaded = 1;
+    (void)reserve(s); /* the smaller one, or the next call says that there is none */
 }
 
 int ln_state_init(ln_state *s, ln_memory *memory) {
@@ -97,14 +118,15 @@ int ln_state_init(ln_state *s, ln_memory *memory) {
     int failed;
     *s = (ln_state){.lua = new_lua(memory)};
     failed = !s->lua || lua_cpcall(s->lua, furnish, &f);
-    ln_memory_made_lua(memory);
     if (!failed) return LN_OK;
     ln_state_free(s);
     return LN_ENOMEM;
 }
 
 void ln_state_free(ln_state *s) {
+    ln_memory *memory = s->lua ? memory_of(s) : NULL;
     if (s->lua) lua_close(s->lua);
+    if (memory) ln_memory_drop_reserve(memory);
     *s = (ln_state){0};
 }
 
@@ -142,7 +164,7 @@ static int enter(lua_State *L) {
 
 int ln_state_call(ln_state *s, lua_CFunction body, void *arg) {
     guarded g = {.state = s, .body = body, .arg = arg};
-    int outer = lua_cpcall(s->lua, enter, &g);
+    int outer = reserve(s) || lua_cpcall(s->lua, enter, &g);
     lua_settop(s->lua, 0);
     if (!outer && !g.status) return LN_OK;
     if (outer) {

@@ -23,6 +23,7 @@ typedef struct ln_state {
     lua_State *lua;
     lua_State *kept; /* the stack with the slots */
     int traceback;   /* error texts come with one */
+    int loaded;      /* calls take less memory than those that load modules and a script */
 } ln_state;
 
 /* Makes a state with the standard libraries, the compiled-in modules in package.preload, and in package.loaded the path
@@ -30,6 +31,8 @@ typedef struct ln_state {
  * must outlive the state. LN_OK or LN_ENOMEM. */
 int ln_state_init(ln_state *s, ln_memory *memory);
 void ln_state_free(ln_state *s);
+/* The script is loaded. */
+void ln_state_loaded(ln_state *s);
 
 /* Calls `body` with `arg` as its light userdata. LN_OK, LN_ENOMEM where memory was short, LN_EINVALID after any other
  * error; the text is then kept in LN_KEPT_ERROR, or nothing where there was no memory for it. */

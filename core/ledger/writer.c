@@ -14,7 +14,9 @@ struct ln_ledger_writer {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     const ln_batch_writer *batch; /* NULL: none is under way */
-    int code;                     /* of the last one; -1: told */
+    ln_ledger_before *before;
+    void *before_ctx;
+    int code; /* of the last one, or LN_LEDGER_TOLD */
     int over;
 };
 
@@ -28,7 +30,8 @@ static void *run(void *arg) {
             continue;
         }
         pthread_mutex_unlock(&w->lock);
-        code = ln_ledger_apply(w->ledger, w->batch);
+        code = w->before ? w->before(w->before_ctx) : 0;
+        if (!code) code = ln_ledger_apply(w->ledger, w->batch);
         pthread_mutex_lock(&w->lock);
         w->batch = NULL;
         w->code = code;
@@ -54,7 +57,7 @@ static int start(ln_ledger_writer *w) {
 ln_ledger_writer *ln_ledger_writer_new(ln_ledger *ledger, void (*wake)(void *ctx), void *ctx) {
     ln_ledger_writer *w = calloc(1, sizeof *w);
     if (!w) return NULL;
-    *w = (ln_ledger_writer){.ledger = ledger, .wake = wake, .ctx = ctx, .code = -1};
+    *w = (ln_ledger_writer){.ledger = ledger, .wake = wake, .ctx = ctx, .code = LN_LEDGER_TOLD};
     if (!pthread_mutex_init(&w->lock, NULL)) {
         if (!pthread_cond_init(&w->changed, NULL)) {
             if (!start(w)) return w;
@@ -78,9 +81,11 @@ void ln_ledger_writer_delete(ln_ledger_writer *w) {
     free(w);
 }
 
-void ln_ledger_writer_begin(ln_ledger_writer *w, const ln_batch_writer *batch) {
+void ln_ledger_writer_begin(ln_ledger_writer *w, const ln_batch_writer *batch, ln_ledger_before *before, void *ctx) {
     pthread_mutex_lock(&w->lock);
     w->batch = batch;
+    w->before = before;
+    w->before_ctx = ctx;
     pthread_cond_broadcast(&w->changed);
     pthread_mutex_unlock(&w->lock);
 }
@@ -89,8 +94,8 @@ int ln_ledger_writer_busy(ln_ledger_writer *w, int *code) {
     int busy;
     pthread_mutex_lock(&w->lock);
     busy = w->batch != NULL;
-    *code = busy ? -1 : w->code;
-    if (!busy) w->code = -1;
+    *code = busy ? LN_LEDGER_TOLD : w->code;
+    if (!busy) w->code = LN_LEDGER_TOLD;
     pthread_mutex_unlock(&w->lock);
     return busy;
 }

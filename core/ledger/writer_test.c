@@ -28,7 +28,7 @@ static void applies_one_after_the_other(void) {
     ln_ledger_writer *w;
     ln_batch_writer batch;
     ln_mem mem;
-    int code, last = -1;
+    int code, last = LN_LEDGER_TOLD;
     DIR *dir;
     struct dirent *entry;
     if (!CHECK(mkdtemp(folder))) return;
@@ -38,11 +38,11 @@ static void applies_one_after_the_other(void) {
     w = ln_ledger_writer_new(l, wake, &woken);
     if (!CHECK(w)) return;
     CHECK_INT(ln_ledger_writer_busy(w, &code), 0);
-    CHECK_INT(code, -1);
+    CHECK_INT(code, LN_LEDGER_TOLD);
     for (int i = 0; i <= 20; i++) {
         ln_batch_clear(&batch);
         ln_batch_put(&batch, 0, "n", 1, &i, sizeof i);
-        ln_ledger_writer_begin(w, &batch);
+        ln_ledger_writer_begin(w, &batch, NULL, NULL);
         if (i == 20) break;
         while (sem_wait(&woken)) {}
         CHECK_INT(ln_ledger_writer_busy(w, &code), 0);
@@ -54,8 +54,8 @@ static void applies_one_after_the_other(void) {
     CHECK_INT(ln_ledger_writer_busy(w, &code), 0);
     CHECK_INT(code, LN_LEDGER_OK);
     CHECK_INT(ln_ledger_writer_busy(w, &code), 0);
-    CHECK_INT(code, -1);
-    ln_ledger_writer_begin(w, &batch);
+    CHECK_INT(code, LN_LEDGER_TOLD);
+    ln_ledger_writer_begin(w, &batch, NULL, NULL);
     ln_ledger_writer_delete(w);
     CHECK_INT(ln_ledger_scan(l, 0, "", 0, last_value, &last), 0);
     CHECK_INT(last, 20);

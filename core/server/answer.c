@@ -34,7 +34,8 @@ static void refuse(ln_buf *out, const char *what) {
 
 const char *ln_answer_unready(const ln_server *s) {
     if (s->stopping || s->phase > LN_RUN_SERVING) return "draining";
-    return s->serving ? NULL : "starting";
+    if (!s->serving) return "starting";
+    return ln_checkpoint_problem(s->checkpoint);
 }
 
 static void put_counters(ln_server *s, ln_buf *out) {
@@ -66,6 +67,19 @@ static void put_reload(const ln_server *s, ln_buf *out) {
     ln_json_format(out, "}");
 }
 
+static void put_checkpoints(const ln_server *s, ln_buf *out) {
+    ln_checkpoint_told told;
+    if (!s->checkpoint) return;
+    ln_checkpoint_tell(s->checkpoint, &told);
+    ln_json_format(out, ",\"checkpoints\":{\"done\":%" PRIu64 ",\"failed\":%" PRIu64 ",\"age_s\":%.3f", told.done,
+                   told.failed, (double)told.age_us / 1e6);
+    ln_json_format(out, ",\"took_s\":%.6f,\"longest_pause_s\":%.6f,\"entries\":%" PRIu64 ",\"bytes\":%" PRIu64,
+                   (double)told.took_us / 1e6, (double)told.longest_pause_us / 1e6, told.entries, told.bytes);
+    ln_json_format(out, ",\"holds_input\":%s", told.held ? "true" : "false");
+    ln_json_member(out, "problem", told.problem);
+    ln_json_format(out, "}");
+}
+
 int ln_answer_status(ln_server *s, ln_buf *out) {
     const char *account = lunette_stats(s->host);
     if (!account) {
@@ -75,6 +89,7 @@ int ln_answer_status(ln_server *s, ln_buf *out) {
     ln_buf_append(out, account, strlen(account) - 1);
     put_run(s, out);
     put_reload(s, out);
+    put_checkpoints(s, out);
     put_counters(s, out);
     ln_json_format(out, "}");
     return 0;

@@ -6,11 +6,22 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-static void complain(ln_server *s) {
-    ln_log_say(s->log, LN_LOG_ERROR, "%s: %s", s->input.name, strerror(errno));
+/* What follows is not read. A run whose state is kept ends here without completing anything, so that it can go on when
+ * the file can be read again. */
+static void stop_at(ln_server *s, const char *why) {
+    ln_log_say(s->log, LN_LOG_ERROR, "%s: %s", s->input.name, why);
     s->status = 1;
+    if (!s->checkpoint) {
+        s->input.next = s->input.inputs_count;
+        return;
+    }
+    s->drain_asked = 1;
+    ev_async_send(s->loop, &s->stop);
 }
+
+static int is_stopped(const ln_server *s) { return s->checkpoint && s->drain_asked; }
 
 /* Begins the next file: 1, or 0 where there is none. */
 static int begin(ln_feed *st) {
@@ -19,34 +30,35 @@ static int begin(ln_feed *st) {
     ev_io_stop(s->loop, &st->readable); /* before its descriptor is closed: the next file may get the same number */
     switch (ln_input_next(&s->input)) {
     case 1:
-        if (!fresh) ln_reader_restart(st->reader);
+        if (!fresh) ln_reader_speak(st->reader, s->options->host_options->in_format);
         if (s->input.fd >= 0) ev_io_set(&st->readable, s->input.fd, EV_READ);
         st->drained = s->input.pollable; /* read only what has been found readable */
         return 1;
     case 0: return 0;
-    default: complain(s); return 0;
+    default:
+        stop_at(s, strerror(errno));
+        if (is_stopped(s)) s->input.next--; /* this one is to be opened again */
+        st->drained = 1;
+        return is_stopped(s);
     }
 }
 
 static enum ln_read files_read(ln_feed *st) {
     ln_server *s = st->server;
     enum ln_read got;
-    if (s->phase != LN_RUN_SERVING) return LN_READ_LATER;
+    if (s->phase != LN_RUN_SERVING || is_stopped(s)) return LN_READ_LATER;
     got = ln_input_read(&s->input, st->reader);
-    if (got == LN_READ_FAILED) {
-        complain(s);
-        s->input.next = s->input.inputs_count;
-    }
     st->drained = s->input.pollable;
-    return got;
+    if (got != LN_READ_FAILED) return got;
+    stop_at(s, strerror(errno));
+    return is_stopped(s) ? LN_READ_LATER : got;
 }
 
 static int files_broken(ln_feed *st, const char *why) {
     ln_server *s = st->server;
-    ln_log_say(s->log, LN_LOG_ERROR, "%s: %s", s->input.name, why);
-    s->status = 1;
-    s->input.next = s->input.inputs_count; /* nothing after it is read */
-    return 0;
+    stop_at(s, why);
+    st->drained = 1;
+    return is_stopped(s);
 }
 
 static int files_over(ln_feed *st) {
@@ -84,12 +96,31 @@ int ln_files_open(ln_server *s, int beside) {
     return 0;
 }
 
+/* A run that goes on: the file in which it stood, at that place. */
+static int begin_there(ln_feed *st) {
+    ln_input *in = &st->server->input;
+    in->next = in->resume_file;
+    if (!begin(st)) return 0;
+    if (!in->resume_at) return 1;
+    if (lseek(in->fd, (off_t)in->resume_at, SEEK_SET) < 0) {
+        stop_at(st->server, strerror(errno));
+        return is_stopped(st->server);
+    }
+    in->read_bytes += (uint64_t)in->resume_at;
+    if (!st->server->options->host_options->in_format) ln_reader_speak(st->reader, in->resume_format);
+    return 1;
+}
+
 /* The first file is opened when the run begins. */
 void ln_files_start(ln_server *s) {
     if (!s->files) return;
-    if (!begin(s->files)) ln_turn_forget(s->files);
+    if (!(s->input.resumes ? begin_there(s->files) : begin(s->files))) ln_turn_forget(s->files);
     else if (s->files->drained) ev_io_start(s->loop, &s->files->readable);
     else ln_turn_ready(s->files);
+}
+
+void ln_files_stop(ln_server *s) {
+    if (s->files) ev_io_stop(s->loop, &s->files->readable);
 }
 
 void ln_files_close(ln_server *s) {

@@ -14,6 +14,10 @@ typedef struct ln_input {
     int pollable;     /* reading is allowed only when the loop has found fd readable */
     int files_only;   /* every input is a regular file: total_bytes is known */
     uint64_t total_bytes, read_bytes;
+    int resumes; /* a run goes on: in input `resume_file`, past so many bytes, in that format */
+    size_t resume_file;
+    int64_t resume_at;
+    int resume_format;
 } ln_input;
 
 enum ln_read {

@@ -83,6 +83,10 @@ static void on_watchdog(struct ev_loop *loop, ev_timer *watcher, int events) {
 static void on_rotated(struct ev_loop *loop, ev_signal *watcher, int events) {
     ln_server *s = watcher->data;
     (void)loop, (void)events;
+    if (s->checkpoint) { /* what a run that goes on would cut back must stay under its name */
+        ln_log_say(s->log, LN_LOG_WARNING, "SIGUSR1: with --state files of panes are not opened again");
+        return;
+    }
     ln_sink_ask_to_reopen(s->panes);
     ln_sink_ask_to_reopen(s->rejects);
     ln_sink_ask_to_reopen(s->trace);
@@ -94,8 +98,23 @@ static void start_timer(ln_server *s, ev_timer *timer, void (*on)(struct ev_loop
     if (period_s > 0) ev_timer_start(s->loop, timer);
 }
 
+static void serve(ln_server *s) {
+    s->serving = 1;
+    ln_notify("READY=1");
+    ev_run(s->loop, 0);
+}
+
+static int open_checkpoint(ln_server *s) {
+    if (!s->options->ledger) return 0;
+    s->checkpoint = ln_checkpoint_new(s, s->options->ledger, s->options->facts);
+    if (s->checkpoint) return 0;
+    ln_log_say(s->log, LN_LOG_ERROR, "memory is short: the state can't be saved");
+    return s->status = 1;
+}
+
 int ln_server_run(ln_server *s) {
     struct ev_loop *loop = s->loop;
+    if (open_checkpoint(s)) return 1;
     ln_progress_init(&s->progress, s->options->progress, s->input.files_only && !s->streams, ev_now(loop));
     ev_prepare_init(&s->turns, on_turns);
     ev_idle_init(&s->more, on_more);
@@ -116,12 +135,17 @@ int ln_server_run(ln_server *s) {
         s->reload = ln_reload_new(s);
         if (!s->reload) ln_log_say(s->log, LN_LOG_ERROR, "memory is short: the script can't be reloaded");
     }
-    s->serving = 1;
-    ln_notify("READY=1");
-    ev_run(loop, 0);
+    if (s->checkpoint && ln_checkpoint_begin(s->checkpoint)) {
+        ln_log_say(s->log, LN_LOG_ERROR, "%s", ln_checkpoint_problem(s->checkpoint));
+        s->status = 1;
+    } else {
+        serve(s);
+    }
     ln_stop_release();
     ln_reload_delete(s->reload);
     s->reload = NULL;
+    ln_checkpoint_delete(s->checkpoint);
+    s->checkpoint = NULL;
     ev_signal_stop(loop, &s->rotated);
     return s->status;
 }

@@ -129,6 +129,28 @@ static void put_reloads(const ln_server *s, ln_buf *out) {
                told.longest_hold_s);
 }
 
+static void put_checkpoints(const ln_server *s, ln_buf *out) {
+    static const char METRIC[] = "lunette_checkpoints_total";
+    ln_checkpoint_told told;
+    if (!s->checkpoint) return;
+    ln_checkpoint_tell(s->checkpoint, &told);
+    put_head(out, METRIC, "counter", "Checkpoints of the state, by how they ended.");
+    ln_json_format(out, "%s{result=\"done\"} %" PRIu64 "\n%s{result=\"failed\"} %" PRIu64 "\n", METRIC, told.done,
+                   METRIC, told.failed);
+    put_number(out, "lunette_checkpoint_failed", "gauge", "Whether the last checkpoint failed: /status tells why.",
+               *told.problem != 0);
+    put_number(out, "lunette_checkpoint_holds_input", "gauge", "Whether no input is taken until one succeeds.",
+               told.held);
+    put_number(out, "lunette_checkpoint_age_seconds", "gauge", "How old the state on the disk is.",
+               (double)told.age_us / 1e6);
+    put_number(out, "lunette_checkpoint_seconds", "gauge", "From the cut of the last checkpoint until the disk had it.",
+               (double)told.took_us / 1e6);
+    put_number(out, "lunette_checkpoint_pause_seconds", "gauge",
+               "The longest time for which a checkpoint has held records up.", (double)told.longest_pause_us / 1e6);
+    put_number(out, "lunette_checkpoint_bytes", "gauge", "Bytes of the last checkpoint.", (double)told.bytes);
+    put_number(out, "lunette_checkpoint_bytes_total", "counter", "Bytes of all checkpoints.", (double)told.all_bytes);
+}
+
 int ln_metrics_write(ln_server *s, ln_buf *out) {
     const char *text = lunette_look(s->host, "metrics", NULL, 0);
     if (!text) return -1;
@@ -136,6 +158,7 @@ int ln_metrics_write(ln_server *s, ln_buf *out) {
     put_counters(s, out);
     put_queues(s, out);
     put_reloads(s, out);
+    put_checkpoints(s, out);
     put_histogram(out, "lunette_batch_duration_seconds", "Time in which a piece of input was worked on at a stretch.",
                   &s->batches);
     put_number(out, "lunette_ready", "gauge", "Whether records are taken.", ln_answer_unready(s) ? 0 : 1);

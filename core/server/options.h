@@ -2,6 +2,7 @@
 #ifndef LN_SERVER_OPTIONS_H
 #define LN_SERVER_OPTIONS_H
 
+#include "durable/facts.h"
 #include "lunette_program.h"
 
 #include <stddef.h>
@@ -34,7 +35,10 @@ typedef struct ln_server_options {
     const char *script;                         /* the path of the script that runs, */
     const lunette_options *host_options;        /* and how it was opened: so are those that take over from it */
     int on_change;                              /* enum lunette_on_change */
-    int watch;                                  /* reload when a file of the script has changed */
+    ln_ledger *ledger;                          /* NULL: the state is not kept; else, with `facts`, the caller's */
+    ln_facts *facts;                            /* that the ledger holds, brought up to date at each checkpoint */
+    int64_t checkpoint_interval_us;
+    int watch; /* reload when a file of the script has changed */
 } ln_server_options;
 
 #endif

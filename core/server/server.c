@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "server/server.h"
 
+#include "server/positions.h"
 #include "server/receive.h"
 #include "server/state.h"
 
@@ -77,6 +78,7 @@ int ln_server_open_sources(ln_server *s, ln_problem *problem) {
     }
     if (ln_input_init(&s->input, s->files_named, files))
         return ln_problem_set(problem, "%s: %s", s->input.name, strerror(errno));
+    if (o->facts && ln_positions_resume_input(s, o->facts, problem)) return -1;
     if (s->streams) raise_descriptors();
     for (size_t i = 0; i < o->sources_count; i++) {
         (void)lunette_address_parse(&a, o->sources[i], LUNETTE_USE_SOURCE);

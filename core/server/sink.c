@@ -1,6 +1,7 @@
 /* What all sinks share, and the one that drops what comes. */
 #include "server/sink.h"
 
+#include "server/positions.h"
 #include "server/state.h"
 
 #include <errno.h>
@@ -36,12 +37,15 @@ ln_sink_end *ln_sink_open(ln_server *server, const char *name, int stream, ln_pr
     switch (a.kind) {
     case LUNETTE_ADDRESS_NULL: s = ln_sink_null(server); break;
     case LUNETTE_ADDRESS_PATH:
-    case LUNETTE_ADDRESS_STANDARD: s = ln_sink_file(server, name, &a, problem); break;
+    case LUNETTE_ADDRESS_STANDARD: s = ln_sink_file(server, name, &a, stream, problem); break;
     case LUNETTE_ADDRESS_FORWARD: s = ln_sink_forward(server, name, &a, problem); break;
     default: s = (a.listen ? ln_sink_listen : ln_sink_connect)(server, name, &a, problem); break;
     }
-    if (s) s->stream = stream;
-    return s;
+    if (!s) return NULL;
+    s->stream = stream;
+    if (!server->options->facts || !ln_positions_resume_sink(s, server->options->facts, problem)) return s;
+    (void)s->kind->close(s);
+    return NULL;
 }
 
 static void reopen(ln_sink_end *s) {

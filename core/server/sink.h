@@ -4,6 +4,7 @@
 #ifndef LN_SERVER_SINK_H
 #define LN_SERVER_SINK_H
 
+#include "base/buf.h"
 #include "server/feed.h"
 #include "server/socket.h"
 
@@ -23,6 +24,15 @@ typedef struct ln_sink_kind {
     void (*watch)(ln_sink_end *s, int wanted);
     /* Bytes taken and not yet written. NULL: none ever. */
     size_t (*pending)(const ln_sink_end *s);
+    /* Bytes of the file as it is now, behind all that was taken; -1 where it is no file. NULL: it never is. */
+    int64_t (*position)(ln_sink_end *s);
+    /* The file's descriptor, to be synced; -1 where there is none. NULL likewise. */
+    int (*sync_fd)(ln_sink_end *s);
+    /* Appends what has been taken and not been sent, in a form that send_again takes, on a fresh sink: 0, or -1 where
+     * memory is short. NULL: nothing is kept. */
+    void (*unsent)(ln_sink_end *s, ln_buf *out);
+    int (*send_again)(ln_sink_end *s, const uint8_t *bytes, size_t len);
+    int owes; /* what is pending must be delivered, and comes again where a connection breaks */
     /* What lies under the name is now another file: goes on there. 0, or -1 with errno, and all is as it was. NULL:
      * there is no such thing. */
     int (*reopen)(ln_sink_end *s);
@@ -43,7 +53,8 @@ struct ln_sink_end {
 
 /* Each kind; NULL with a problem. */
 ln_sink_end *ln_sink_null(ln_server *server);
-ln_sink_end *ln_sink_file(ln_server *server, const char *name, const lunette_address *a, ln_problem *problem);
+ln_sink_end *ln_sink_file(ln_server *server, const char *name, const lunette_address *a, int stream,
+                          ln_problem *problem);
 ln_sink_end *ln_sink_connect(ln_server *server, const char *name, const lunette_address *a, ln_problem *problem);
 ln_sink_end *ln_sink_listen(ln_server *server, const char *name, const lunette_address *a, ln_problem *problem);
 ln_sink_end *ln_sink_forward(ln_server *server, const char *name, const lunette_address *a, ln_problem *problem);

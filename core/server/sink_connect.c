@@ -71,7 +71,27 @@ static int connect_close(ln_sink_end *s) {
     return 0;
 }
 
-static const ln_sink_kind CONNECTS = {.take = connect_take, .pending = connect_pending, .close = connect_close};
+static void connect_unsent(ln_sink_end *s, ln_buf *out) {
+    const ln_queue *q = &of(s)->queue;
+    ln_buf_append(out, q->data + q->start, q->end - q->start);
+}
+
+/* The queue may be smaller now than it was. */
+static int connect_send_again(ln_sink_end *s, const uint8_t *bytes, size_t len) {
+    ln_queue *q = &of(s)->queue;
+    size_t most = q->most, taken;
+    q->format = ln_output_format_used(lunette_output(s->server->host));
+    q->most = SIZE_MAX;
+    taken = ln_queue_put(q, bytes, len);
+    q->most = most;
+    return taken == len ? 0 : -1;
+}
+
+static const ln_sink_kind CONNECTS = {.take = connect_take,
+                                      .pending = connect_pending,
+                                      .unsent = connect_unsent,
+                                      .send_again = connect_send_again,
+                                      .close = connect_close};
 
 ln_sink_end *ln_sink_connect(ln_server *server, const char *name, const lunette_address *a, ln_problem *problem) {
     outgoing *o = calloc(1, sizeof *o);

@@ -155,7 +155,8 @@ static int forward_close(ln_sink_end *s) {
     return 0;
 }
 
-static const ln_sink_kind FORWARDS = {.take = forward_take, .pending = forward_pending, .close = forward_close};
+static const ln_sink_kind FORWARDS = {
+    .take = forward_take, .pending = forward_pending, .owes = 1, .close = forward_close};
 
 static int make_client(outgoing *o, ln_problem *problem) {
     const ln_server_options *options = o->end.server->options;

@@ -4,6 +4,7 @@
 #ifndef LN_SERVER_STATE_H
 #define LN_SERVER_STATE_H
 
+#include "server/checkpoint.h"
 #include "server/clock.h"
 #include "server/codec.h"
 #include "server/control.h"
@@ -86,8 +87,10 @@ struct ln_server {
 
     ln_sink_end *panes, *rejects, *trace;
     ln_progress progress;
-    ln_reload *reload; /* NULL: the script stays what it is */
-    int carried;       /* the last turn was one for a reload: the next is for records */
+    ln_reload *reload;         /* NULL: the script stays what it is */
+    int carried;               /* the last turn was one for a reload or a checkpoint: the next is for records */
+    ln_checkpoint *checkpoint; /* NULL: the state is nowhere but in memory */
+    int over;                  /* the input has ended and every window is complete */
 };
 
 /* turn: does one thing. */
@@ -105,6 +108,8 @@ int ln_feed_open(ln_feed *st, ln_server *s, const ln_feed_kind *kind, int messag
 int ln_files_open(ln_server *s, int beside);
 void ln_files_start(ln_server *s);
 void ln_files_close(ln_server *s);
+/* Reads no more, and leaves the file where it is. */
+void ln_files_stop(ln_server *s);
 
 /* listener: opens the sources that are sockets; 0, or -1 with a problem. */
 int ln_listeners_open(ln_server *s, const char *name, const lunette_address *a, ln_problem *problem);

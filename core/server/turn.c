@@ -21,6 +21,7 @@ static void fail(ln_server *s) {
     s->status = 1;
     s->job = LN_JOB_NONE;
     s->phase = LN_RUN_FLUSHING;
+    ln_checkpoint_give_up(s->checkpoint);
 }
 
 static void tell_notices(ln_server *s) {
@@ -183,7 +184,10 @@ static void job_done(ln_server *s, int job) {
         s->busy = NULL;
         st->kind->closed(st);
         break;
-    case LN_JOB_FINISH: s->phase = LN_RUN_FLUSHING; break;
+    case LN_JOB_FINISH:
+        s->phase = LN_RUN_FLUSHING;
+        s->over = 1;
+        break;
     default: break;
     }
 }
@@ -219,8 +223,9 @@ static int is_time_to_tick(ln_server *s) {
 static void begin_drain(ln_server *s) {
     ln_listeners_stop(s);
     ln_connections_drain(s);
-    ln_files_close(s);
-    s->phase = s->streams ? LN_RUN_DRAINING : LN_RUN_FINISHING;
+    if (s->checkpoint) ln_files_stop(s); /* they are read on from here */
+    else ln_files_close(s);
+    s->phase = s->streams || s->checkpoint ? LN_RUN_DRAINING : LN_RUN_FINISHING;
 }
 
 static void end_drain(ln_server *s) {
@@ -237,11 +242,23 @@ static int is_written(const ln_server *s) {
     return !ln_sink_pending(s->panes) && !ln_sink_pending(s->rejects) && !ln_sink_pending(s->trace);
 }
 
-/* A reload goes on, turn by turn with all else. */
+/* A reload or a checkpoint goes on, turn by turn with all else, and one after the other. */
 static int carries_state(ln_server *s) {
-    s->carried = !s->carried && s->phase == LN_RUN_SERVING && ln_reload_is_due(s->reload);
-    if (s->carried) ln_reload_go_on(s->reload);
+    int saves = ln_checkpoint_is_due(s->checkpoint);
+    int reloads = !ln_checkpoint_is_gathering(s->checkpoint) && ln_reload_is_due(s->reload);
+    s->carried = !s->carried && s->phase == LN_RUN_SERVING && (saves || reloads);
+    if (s->carried && reloads) ln_reload_go_on(s->reload);
+    else if (s->carried) ln_checkpoint_go_on(s->checkpoint);
     return s->carried;
+}
+
+static int is_serving_due(const ln_server *s) { return s->ready_first && !ln_checkpoint_holds(s->checkpoint); }
+
+/* What is left when all records are in the engine and all panes in the sinks. */
+static enum ln_wait end(ln_server *s) {
+    if (!is_written(s)) return LN_WAIT_EVENT;
+    if (!s->checkpoint || !ln_checkpoint_conclude(s->checkpoint, s->over)) return LN_WAIT_END;
+    return ln_checkpoint_is_gathering(s->checkpoint) ? LN_WAIT_NOT : LN_WAIT_EVENT;
 }
 
 static enum ln_wait act(ln_server *s) {
@@ -255,15 +272,15 @@ static enum ln_wait act(ln_server *s) {
     switch (s->phase) {
     case LN_RUN_SERVING:
         if (is_time_to_tick(s)) s->job = LN_JOB_TICK;
-        else if (s->ready_first) serve(s);
-        else return ln_reload_is_due(s->reload) ? LN_WAIT_NOT : LN_WAIT_EVENT;
+        else if (is_serving_due(s)) serve(s);
+        else return ln_reload_is_due(s->reload) || ln_checkpoint_is_due(s->checkpoint) ? LN_WAIT_NOT : LN_WAIT_EVENT;
         break;
     case LN_RUN_DRAINING:
         if (s->ready_first) serve(s);
         else end_drain(s);
         break;
     case LN_RUN_FINISHING: s->job = LN_JOB_FINISH; break;
-    default: return is_written(s) ? LN_WAIT_END : LN_WAIT_EVENT; /* LN_RUN_FLUSHING */
+    default: return end(s); /* LN_RUN_FLUSHING */
     }
     return LN_WAIT_NOT;
 }
