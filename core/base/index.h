@@ -117,11 +117,18 @@ static inline uint32_t ln_index_next(ln_index_search *s) {
     }
 }
 
-/* The number that has this hash in all likelihood, LN_INDEX_NONE for none: a guess, to fetch ahead what it stands
- * for. */
+/* The number that has this hash in all likelihood, LN_INDEX_NONE for none: a guess, found without a branch that could
+ * go either way, to fetch ahead what it stands for. */
 static inline uint32_t ln_index_likely(const ln_index *x, uint32_t hash) {
-    ln_index_search s = ln_index_begin(x, hash);
-    return s.found ? ln_index_next(&s) : LN_INDEX_NONE;
+    const ln_index_part *p;
+    uint64_t tags;
+    uint32_t at;
+    if (!x->part) return LN_INDEX_NONE;
+    p = ln_index_of(x, hash);
+    at = ln_index_home(p, hash);
+    memcpy(&tags, ln_index_tags(p) + at, sizeof tags);
+    tags = ln_index_zeros(tags ^ UINT64_C(0x0101010101010101) * ln_index_tag(hash));
+    return tags ? p->slot[(at + (uint32_t)__builtin_ctzll(tags) / 8) & p->mask] - 1 : LN_INDEX_NONE;
 }
 
 #endif
