@@ -4,10 +4,10 @@
 #ifndef LN_WINDOW_COLUMN_H
 #define LN_WINDOW_COLUMN_H
 
-#include "base/mem.h"
+#include "base/index.h"
 
 enum { LN_COLUMN_CHUNK = 64 }; /* rows */
-#define LN_COLUMN_NONE UINT32_MAX
+#define LN_COLUMN_NONE LN_INDEX_NONE
 
 typedef struct ln_column_chunk {
     uint8_t *rows; /* they begin on a cache line of `block`, which is what was allocated */
@@ -18,10 +18,7 @@ typedef struct ln_column {
     ln_mem *mem;
     size_t row_bytes;
     uint32_t rows;
-    uint32_t *index; /* a row's number, from 1 up, by the hash of its key's; open addressing, at most three quarters
-                        full */
-    uint32_t slots;  /* a power of two, or 0 */
-    int shift;       /* 32 - log2(slots) */
+    ln_index index; /* rows, by their keys */
     ln_column_chunk *chunk;
     size_t chunks, chunk_cap;
     uint32_t first_rows; /* rows that the first chunk holds: it grows until it is as large as the others */
@@ -48,26 +45,24 @@ static inline uint32_t ln_column_key(const ln_column *c, uint32_t row) {
     return *(const uint32_t *)(const void *)ln_column_row(c, row);
 }
 
-static inline uint32_t ln_column_home(const ln_column *c, uint32_t key) { return key * 0x9e3779b1u >> c->shift; }
-
 /* Fetches, ahead of time, what a search for the key will read first. */
 static inline void ln_column_prefetch(const ln_column *c, uint32_t key) {
-    if (c->slots) __builtin_prefetch(&c->index[ln_column_home(c, key)]);
+    ln_index_prefetch(&c->index, ln_index_spread(key));
 }
 
 /* LN_COLUMN_NONE where the key has no row. */
 static inline uint32_t ln_column_find(const ln_column *c, uint32_t key) {
-    uint32_t i, row;
-    if (!c->slots) return LN_COLUMN_NONE;
-    for (i = ln_column_home(c, key); (row = c->index[i]) != 0; i = (i + 1) & (c->slots - 1))
+    uint32_t hash = ln_index_spread(key), row;
+    const ln_index_part *p;
+    if (!c->index.part) return LN_COLUMN_NONE;
+    p = ln_index_of(&c->index, hash);
+    for (uint32_t i = ln_index_home(p, hash); (row = p->slot[i]) != 0; i = (i + 1) & p->mask)
         if (ln_column_key(c, row - 1) == key) return row - 1;
     return LN_COLUMN_NONE;
 }
 
 /* A row of zeros for a key that has none; LN_COLUMN_NONE where memory is short. */
 uint32_t ln_column_add(ln_column *c, uint32_t key);
-/* Room in the index for so many rows; 0 or -1. */
-int ln_column_reserve(ln_column *c, uint32_t rows);
 /* The same at this place, which is vacant, for rows that were saved: those before it that have not come yet are vacant,
  * and are for key LN_COLUMN_NONE. NULL where memory is short. */
 uint8_t *ln_column_put(ln_column *c, uint32_t row, uint32_t key);

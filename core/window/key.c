@@ -39,21 +39,22 @@ int ln_key_encode(ln_buf *out, const ln_value *v) {
     return v->type == LN_ARRAY ? encode_array(out, v) : ln_key_encode_plain(out, v);
 }
 
+static const uint32_t *hash_of(const void *keys, uint32_t id) { return &ln_keys_at(keys, id)->hash; }
+
 void ln_keys_init(ln_keys *k, ln_mem *mem, size_t entry_bytes, uint64_t seed) {
     *k = (ln_keys){.mem = mem, .seed = seed};
     ln_slab_init(&k->slab, mem, entry_bytes);
+    ln_index_init(&k->index, mem, hash_of, k, 1);
 }
 
 static void free_bytes(ln_keys *k, ln_key *key) {
     if (key->len > LN_KEY_NEAR) ln_mem_free(k->mem, (void *)(uintptr_t)ln_key_bytes(key), key->len);
 }
 
-static size_t table_bytes(size_t slots) { return slots ? slots * (sizeof(uint32_t) + 1) + LN_KEY_TAGS : 0; }
-
 void ln_keys_free(ln_keys *k) {
     for (uint32_t id = 0; (id = ln_keys_next(k, id)) != LN_KEY_NONE; id++) free_bytes(k, ln_keys_at(k, id));
     ln_slab_free(&k->slab);
-    ln_mem_free(k->mem, k->slot, table_bytes(k->slots));
+    ln_index_free(&k->index);
     ln_keys_track(k, k->changes.mem, 0);
     ln_keys_init(k, k->mem, k->slab.entry_bytes, k->seed);
 }
@@ -61,36 +62,6 @@ void ln_keys_free(ln_keys *k) {
 uint32_t ln_keys_hash(const ln_keys *k, const uint8_t *bytes, size_t len) {
     uint64_t hash = XXH3_64bits_withSeed(bytes, len, k->seed);
     return (uint32_t)(hash ^ hash >> 32);
-}
-
-static void set(ln_keys *k, size_t i, uint32_t slot, uint8_t tag) {
-    k->slot[i] = slot;
-    k->tag[i] = tag;
-    if (i < LN_KEY_TAGS) k->tag[k->slots + i] = tag;
-}
-
-static void place(ln_keys *k, uint32_t id) {
-    uint32_t hash = ln_keys_at(k, id)->hash;
-    size_t i = hash & (k->slots - 1);
-    while (k->tag[i]) i = (i + 1) & (k->slots - 1);
-    set(k, i, id + 1, ln_keys_tag(hash));
-}
-
-static int resize(ln_keys *k, size_t slots) {
-    uint32_t *slot = ln_mem_zero(k->mem, table_bytes(slots));
-    if (!slot) return -1;
-    ln_mem_free(k->mem, k->slot, table_bytes(k->slots));
-    k->slot = slot;
-    k->tag = (uint8_t *)(slot + slots);
-    k->slots = slots;
-    for (uint32_t id = 0; (id = ln_keys_next(k, id)) != LN_KEY_NONE; id++) place(k, id);
-    return 0;
-}
-
-int ln_keys_reserve(ln_keys *k, size_t count) {
-    size_t slots = 16;
-    while (3 * slots < 4 * (count + 1)) slots *= 2;
-    return slots > k->slots ? resize(k, slots) : 0;
 }
 
 /* ---- changes ---------------------------------------------------------------------------------------------------- */
@@ -166,7 +137,6 @@ static uint32_t add(ln_keys *k, uint32_t at, uint32_t hash, const uint8_t *bytes
     uint8_t *far = NULL;
     uint32_t id;
     ln_key *key;
-    if (4 * (ln_keys_count(k) + 1) > 3 * k->slots && resize(k, k->slots ? 2 * k->slots : 16) < 0) return LN_KEY_NONE;
     if (len > LN_KEY_NEAR && !(far = ln_mem_new(k->mem, len))) return LN_KEY_NONE;
     id = at == LN_KEY_NONE ? ln_slab_take(&k->slab) : ln_slab_take_at(&k->slab, at);
     if (id == LN_SLAB_NONE) {
@@ -178,7 +148,11 @@ static uint32_t add(ln_keys *k, uint32_t at, uint32_t hash, const uint8_t *bytes
     key->len = (uint32_t)len & INT32_MAX;
     if (far) memcpy(key->near, &far, sizeof far);
     memcpy(far ? far : key->near, bytes, len);
-    place(k, id);
+    if (ln_index_add(&k->index, hash, id) < 0) {
+        ln_mem_free(k->mem, far, len);
+        ln_slab_give(&k->slab, id);
+        return LN_KEY_NONE;
+    }
     if (k->changes.on) { /* nothing of it was there before */
         key->changed = k->changes.now & 3;
         note(&k->changes, id);
@@ -194,33 +168,14 @@ uint32_t ln_keys_add_at(ln_keys *k, uint32_t id, uint32_t hash, const uint8_t *b
     return add(k, id, hash, bytes, len);
 }
 
-/* Empties a slot and moves up those behind it that had gone past it, so that no search stops short. */
-static void close_gap(ln_keys *k, size_t gap) {
-    size_t mask = k->slots - 1;
-    for (size_t i = (gap + 1) & mask; k->slot[i]; i = (i + 1) & mask) {
-        size_t home = ln_keys_at(k, k->slot[i] - 1)->hash & mask;
-        if (((i - home) & mask) < ((i - gap) & mask)) continue;
-        set(k, gap, k->slot[i], k->tag[i]);
-        gap = i;
-    }
-    set(k, gap, 0, 0);
-}
-
 static void forget(ln_keys *k, uint32_t id) {
     ln_key *key = ln_keys_at(k, id);
-    size_t i = key->hash & (k->slots - 1);
-    while (k->slot[i] != id + 1) {
-        LN_DASSERT(k->slot[i]);
-        i = (i + 1) & (k->slots - 1);
-    }
-    close_gap(k, i);
+    ln_index_remove(&k->index, key->hash, id);
     k->forgotten++;
     ln_keys_touch(k, key, id);
     if (k->changes.on) note_gone(&k->changes, id);
     free_bytes(k, key);
     ln_slab_give(&k->slab, id);
-    /* Rarely, and by much: each time all that are left are placed anew. Where it fails the old one serves. */
-    if (k->slots > 64 && ln_keys_count(k) * 16 < k->slots) (void)resize(k, k->slots / 4);
 }
 
 /* Of the keys that rest the next that the hand comes to. It goes round: who has rested longest is not known, but for

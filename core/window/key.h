@@ -9,6 +9,7 @@
 #define LN_WINDOW_KEY_H
 
 #include "base/buf.h"
+#include "base/index.h"
 #include "base/slab.h"
 #include "lunette.h"
 #include "window/extents.h"
@@ -73,14 +74,11 @@ typedef struct ln_changes {
     void *ctx;
 } ln_changes;
 
-/* The table. A byte of its hash stands beside each key's number: few keys are looked at but the one that is sought (8 %
- * of the time of tumbling, 9 of sessions). */
+/* The table. */
 typedef struct ln_keys {
     ln_mem *mem;
     ln_slab slab;
-    uint32_t *slot; /* the number of a key, from 1 up; open addressing, a power of two, at most three quarters full */
-    uint8_t *tag; /* of each slot, 0 where it is empty; then the first LN_KEY_TAGS once more. In the block of `slot` */
-    size_t slots;
+    ln_index index; /* their numbers, by their hashes */
     size_t resting;
     uint64_t forgotten; /* keys, ever */
     uint32_t hand;      /* where the search for one that rests goes on */
@@ -88,8 +86,8 @@ typedef struct ln_keys {
     ln_changes changes;
 } ln_keys;
 
-#define LN_KEY_NONE LN_SLAB_NONE
-enum { LN_KEYS_REST = 4 }; /* keys that may rest for each that lives */
+#define LN_KEY_NONE LN_SLAB_NONE /* which LN_INDEX_NONE is, too */
+enum { LN_KEYS_REST = 4 };       /* keys that may rest for each that lives */
 
 /* `entry_bytes` is what a key takes with all that its kind keeps behind it: a multiple of 8. */
 void ln_keys_init(ln_keys *k, ln_mem *mem, size_t entry_bytes, uint64_t seed);
@@ -102,22 +100,8 @@ static inline uint32_t ln_keys_next(const ln_keys *k, uint32_t id) { return ln_s
 static inline size_t ln_keys_count(const ln_keys *k) { return k->slab.live; }
 static inline size_t ln_keys_live(const ln_keys *k) { return k->slab.live - k->resting; }
 
-static inline uint8_t ln_keys_tag(uint32_t hash) { return (uint8_t)(hash >> 24 ? hash >> 24 : 1); }
-
-enum { LN_KEY_TAGS = 8 }; /* looked at by one comparison */
-
-/* The key that has this hash in all likelihood, LN_KEY_NONE for none: a guess, found without a branch that could go
- * either way, to fetch the key ahead. */
-static inline uint32_t ln_keys_likely(const ln_keys *k, uint32_t hash) {
-    const uint64_t each = UINT64_C(0x0101010101010101);
-    size_t i = hash & (k->slots - 1);
-    uint64_t tags, found;
-    if (!k->slots) return LN_KEY_NONE;
-    memcpy(&tags, k->tag + i, sizeof tags);
-    tags ^= each * ln_keys_tag(hash);
-    found = (tags - each) & ~tags & each << 7;
-    return found ? k->slot[(i + (size_t)__builtin_ctzll(found) / 8) & (k->slots - 1)] - 1 : LN_KEY_NONE;
-}
+/* The key that has this hash in all likelihood, LN_KEY_NONE for none. */
+static inline uint32_t ln_keys_likely(const ln_keys *k, uint32_t hash) { return ln_index_likely(&k->index, hash); }
 
 /* Are these the same `len` bytes? Keys are short: a call would cost more than the comparison. */
 static inline int ln_key_same(const uint8_t *a, const uint8_t *b, size_t len) {
@@ -156,11 +140,10 @@ static inline int ln_keys_is(const ln_keys *k, uint32_t id, uint32_t hash, const
 
 /* LN_KEY_NONE where there is none. */
 static inline uint32_t ln_keys_find(const ln_keys *k, uint32_t hash, const uint8_t *bytes, size_t len) {
-    uint8_t own = ln_keys_tag(hash);
-    if (!k->slots) return LN_KEY_NONE;
-    for (size_t i = hash & (k->slots - 1); k->tag[i]; i = (i + 1) & (k->slots - 1)) {
-        if (k->tag[i] == own && ln_key_matches(ln_keys_at(k, k->slot[i] - 1), hash, bytes, len)) return k->slot[i] - 1;
-    }
+    ln_index_search search = ln_index_begin(&k->index, hash);
+    uint32_t id;
+    while ((id = ln_index_next(&search)) != LN_INDEX_NONE)
+        if (ln_key_matches(ln_keys_at(k, id), hash, bytes, len)) return id;
     return LN_KEY_NONE;
 }
 /* The same where ln_keys_likely has given a guess. */
@@ -178,8 +161,6 @@ static inline void ln_keys_touch(ln_keys *k, ln_key *key, uint32_t id) {
 void ln_keys_track(ln_keys *k, ln_mem *mem, int on);
 /* What has changed so far is to be saved as it is now. All of an earlier cut must have been. */
 void ln_keys_cut(ln_keys *k);
-/* Room for so many keys, so that they come without the table being made anew; 0 or -1. */
-int ln_keys_reserve(ln_keys *k, size_t count);
 /* A key under a number that is vacant: as ln_keys_add, for one that was saved. */
 uint32_t ln_keys_add_at(ln_keys *k, uint32_t id, uint32_t hash, const uint8_t *bytes, size_t len);
 /* Forgets a key on which nothing hangs, whether it rests or not. */

@@ -38,7 +38,6 @@ int ln_engine_load(ln_engine *e, const uint8_t *plan, size_t len, int exact) {
     l->numbers_max =
         l->from.state_bytes > e->plan.limits.state_bytes ? l->from.state_bytes : e->plan.limits.state_bytes;
     l->numbers_max = l->numbers_max / 8 + 4096;
-    if (l->from.keys < l->numbers_max && ln_keys_reserve(&e->keys, (size_t)l->from.keys) < 0) return fail(e, LN_ENOMEM);
     return LN_OK;
 }
 

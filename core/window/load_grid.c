@@ -37,9 +37,6 @@ static int place_row(ln_engine *e, uint32_t id, const row_head *h, ln_slice **sl
         return ln_load_refuse(e, "more windows than limits.state_bytes has room for");
     s = *slice = ln_grid_open(e, t_us);
     if (!s) return LN_ENOMEM;
-    if (!s->column.rows && e->loading->from.rows < e->loading->numbers_max / 4 &&
-        ln_column_reserve(&s->column, (uint32_t)e->loading->from.rows) < 0)
-        return LN_ENOMEM;
     if (s->start_us != h->span.start_us || s->end_us != h->span.end_us) return LN_EINVALID;
     found = ln_column_find(&s->column, id);
     if (found != LN_COLUMN_NONE) {
