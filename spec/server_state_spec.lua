@@ -1,5 +1,6 @@
 --- Runs whose state is kept: killed at any moment, stopped, changed, and on disks that fail, they give in the end what
 -- a run gives that nothing happens to.
+local json = require "spec.support.json"
 local server = require "spec.support.server"
 local shell = require "spec.support.shell"
 
@@ -167,6 +168,30 @@ describe("a run with --state", function()
     local r = run '"$LUNETTE" run p.lua --clock t --state st --out got --on-change drain < more'
     assert.equal(0, r.code, r.err)
     assert.is_true(#get "got" > before)
+  end)
+
+  it("shows what is open, while it runs and after", function()
+    stop_in_the_middle(SCRIPTS.retracting)
+    local r = run '"$LUNETTE" state st --most 2'
+    assert.equal(0, r.code, r.err)
+    for _, text in ipairs { "p.lua, saved at 20", "writes on in got at byte ", "open windows", "more: " } do
+      assert.truthy(r.out:find(text, 1, true), r.out)
+    end
+    local told = json.decode(run('"$LUNETTE" state st --json --key k1').out)
+    assert.equal("got", told.panes.name)
+    assert.equal(#get "got", told.panes.at)
+    assert.is_false(told.over)
+    assert.equal("k1", told.pipelines[1].windows[1].key)
+    assert.is_true(told.pipelines[1].windows_open > 1)
+    r = run '"$LUNETTE" state none'
+    assert.equal(1, r.code)
+    assert.truthy(r.err:find("none: can't be opened", 1, true))
+    r = run [[
+      (cat half; sleep 1) | (exec "$LUNETTE" run p.lua --clock t --state live --checkpoint-interval 20ms --out one) &
+      for i in $(seq 100); do "$LUNETTE" state live 2> words | grep "open windows" && break; sleep 0.01; done; wait
+      "$LUNETTE" state live]]
+    assert.truthy(r.out:find("[1-9]%d* open windows"), r.out .. r.err)
+    assert.truthy(r.out:find("has come to its end: nothing is open", 1, true))
   end)
 
   it("keeps late what was late", function()

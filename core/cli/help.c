@@ -15,6 +15,7 @@ static const char *const TEXTS[LN_CLI_COMMANDS + 1] = {
         "  lunette ctl COMMAND            ask and steer a running server\n"
         "  lunette top SOCKET             watch a running server\n"
         "  lunette convert [FILE...]      msgpack, JSON lines and CSV into each other\n"
+        "  lunette state FOLDER           look into the state that a run has kept\n"
         "  lunette version                print the version\n"
         "  lunette help [COMMAND]         the same as lunette COMMAND --help\n"
         "\n"
@@ -285,6 +286,25 @@ static const char *const TEXTS[LN_CLI_COMMANDS + 1] = {
         "Keys: q quits, space pauses and goes on, tab shows the sources of the next pipeline.\n"
         "\n"
         "Exit status: 0; 1 the server does not answer; 2 a wrong command line.\n",
+
+    [LN_CLI_STATE] =
+        "lunette state [OPTION...] FOLDER\n"
+        "\n"
+        "Shows what lies in the FOLDER of `lunette run --state`, also while the run goes on: when it was saved, the\n"
+        "places in inputs and outputs, and of each pipeline the watermark, the sources and the open windows.\n"
+        "\n"
+        "  lunette state spend.state\n"
+        "  lunette state spend.state --key ann --json\n"
+        "\n"
+        "  --pipeline NAME       of this pipeline alone\n"
+        "  --key KEY             the windows of this key, written as in JSON, a text also without quotes\n"
+        "  --most NUMBER         of each pipeline at most so many windows; default 100\n"
+        "  --from PLACE          those from there on: `next` of an answer with --json\n"
+        "  --json                one object\n"
+        "  --traceback           with an error inside of Lunette, show where it arose\n"
+        "  -h, --help            this text\n"
+        "\n"
+        "Exit status: 0; 1 there is no state, or it can't be read; 2 a wrong command line.\n",
 
     [LN_CLI_CONVERT] =
         "lunette convert [--from FORMAT] [--to FORMAT] [FILE...]\n"

@@ -107,6 +107,13 @@ static const struct option TOP_OPTIONS[] = {
     {NULL, 0, NULL, 0},
 };
 
+static const struct option STATE_OPTIONS[] = {
+    {"key", required_argument, NULL, OPTION_TOLD},  {"pipeline", required_argument, NULL, OPTION_TOLD},
+    {"most", required_argument, NULL, OPTION_TOLD}, {"from", required_argument, NULL, OPTION_TOLD},
+    {"json", no_argument, NULL, OPTION_TOLD},       {"traceback", no_argument, NULL, OPTION_TRACEBACK},
+    {"help", no_argument, NULL, OPTION_HELP},       {NULL, 0, NULL, 0},
+};
+
 static const struct option OTHER_OPTIONS[] = {{"help", no_argument, NULL, OPTION_HELP}, {NULL, 0, NULL, 0}};
 
 const ln_cli_known_command ln_cli_known[LN_CLI_COMMANDS] = {
@@ -118,6 +125,7 @@ const ln_cli_known_command ln_cli_known[LN_CLI_COMMANDS] = {
     [LN_CLI_CTL] = {"ctl", ":h", CTL_OPTIONS, 1, 1, "a command for the server"},
     [LN_CLI_TOP] = {"top", ":h", TOP_OPTIONS, 1, 1, "the control socket of a server"},
     [LN_CLI_CONVERT] = {"convert", ":o:h", CONVERT_OPTIONS, 0, SIZE_MAX, ""},
+    [LN_CLI_STATE] = {"state", ":h", STATE_OPTIONS, 1, 1, "the folder of a state"},
     [LN_CLI_VERSION] = {"version", ":h", OTHER_OPTIONS, 0, 0, ""},
     [LN_CLI_HELP] = {"help", ":h", OTHER_OPTIONS, 0, 1, ""},
 };

@@ -5,6 +5,7 @@
 #include "cli/help.h"
 #include "cli/options.h"
 #include "cli/run.h"
+#include "cli/state.h"
 #include "cli/tool.h"
 #include "cli/top.h"
 #include "cli/words.h"
@@ -54,6 +55,7 @@ static int obey(enum ln_cli_command command, int argc, char **argv) {
         case LN_CLI_CTL: rc = ln_cli_ctl(&o); break;
         case LN_CLI_TOP: rc = ln_cli_top(&o); break;
         case LN_CLI_CONVERT: rc = ln_cli_convert(&o); break;
+        case LN_CLI_STATE: rc = ln_cli_state(&o); break;
         case LN_CLI_VERSION: rc = print_version(); break;
         default: rc = print_help(&o); break;
         }

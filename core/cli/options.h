@@ -14,6 +14,7 @@ enum ln_cli_command {
     LN_CLI_CTL,
     LN_CLI_TOP,
     LN_CLI_CONVERT,
+    LN_CLI_STATE,
     LN_CLI_VERSION,
     LN_CLI_HELP,
     LN_CLI_COMMANDS

@@ -135,10 +135,25 @@ static int reload(const ln_cli_resume *r, lunette *host, const char *script, con
     return fail(r, lunette_error(host));
 }
 
+static int any(void *ctx, const uint8_t *key, size_t key_bytes, const uint8_t *value, size_t value_bytes) {
+    (void)ctx, (void)key, (void)key_bytes, (void)value, (void)value_bytes;
+    return 1;
+}
+
+int ln_cli_resume_has_windows(const ln_cli_resume *r) {
+    return ln_ledger_scan(r->ledger, LN_DURABLE_ENTRIES, NULL, 0, any, NULL) == 1;
+}
+
+lunette *ln_cli_resume_saved(const ln_cli_resume *r, const lunette_options *options) {
+    lunette *host = open_old(r, options);
+    if (!host || restore(r, host) == LUNETTE_OK) return host;
+    lunette_delete(host);
+    return NULL;
+}
+
 static int drain(const ln_cli_resume *r, lunette **host, const ln_cli_options *o, const lunette_options *options) {
-    lunette *old = open_old(r, options);
-    int rc = old && restore(r, old) == LUNETTE_OK ? 0 : LN_EXIT_ERROR;
-    if (!rc) rc = reload(r, old, o->words[0], options);
+    lunette *old = ln_cli_resume_saved(r, options);
+    int rc = old ? reload(r, old, o->words[0], options) : LN_EXIT_ERROR;
     if (rc) {
         lunette_delete(old);
         return rc;

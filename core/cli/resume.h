@@ -20,6 +20,11 @@ int ln_cli_resume_is_over(const ln_cli_resume *r);
 /* Puts the state into *host, which has the script open with these options and may be replaced by another: 0, or an exit
  * code after saying why not. */
 int ln_cli_resume_host(ln_cli_resume *r, lunette **host, const ln_cli_options *o, const lunette_options *options);
+/* Does it hold any state beside places? */
+int ln_cli_resume_has_windows(const ln_cli_resume *r);
+/* A host with the script that has saved the state, from the texts beside it, and with that state; `options` are those
+ * of a script, its params apart. NULL after saying why not. */
+lunette *ln_cli_resume_saved(const ln_cli_resume *r, const lunette_options *options);
 void ln_cli_resume_close(ln_cli_resume *r);
 
 #endif
