@@ -357,6 +357,11 @@ ln_checkpoint *ln_checkpoint_new(ln_server *s, ln_ledger *ledger, ln_facts *fact
 void ln_checkpoint_delete(ln_checkpoint *c) {
     if (!c) return;
     ln_ledger_writer_delete(c->writer);
+    ln_log_say(c->server->log, LN_LOG_DEBUG,
+               "%" PRIu64 " checkpoints, %" PRIu64 " failed; %" PRIu64
+               " bytes in all; records waited for %.3f ms at most; the last took %.3f ms",
+               c->told.done, c->told.failed, c->told.all_bytes, (double)c->told.longest_pause_us / 1e3,
+               (double)c->told.took_us / 1e3);
     ev_async_stop(c->server->loop, &c->written);
     ev_timer_stop(c->server->loop, &c->due);
     ev_timer_stop(c->server->loop, &c->retry);

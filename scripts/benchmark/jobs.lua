@@ -3,6 +3,7 @@
 --   script  a file of pipelines/      set   its parameters
 --   input   settings of generate.c, beside the number of records
 --   through the kind of socket through which the input is sent, instead of a file: "tcp" or "forward"
+--   kept    the state is kept, with a checkpoint so often
 --   null    panes go to `null:` instead of /dev/null
 --   panes   "differ" where the program made by hand writes others; else their number must be the same
 local function job(name, fields)
@@ -37,6 +38,11 @@ local list = {
     input = { forward = 1000 }, against = "tumbling 5 s" }),
   job("through Fluent Forward, 1 record a chunk", { script = "grid", through = "forward",
     input = { forward = 1 }, against = "tumbling 5 s" }),
+
+  job("tumbling 5 s, a checkpoint each 100 ms", { script = "grid", kept = "100ms", against = "tumbling 5 s" }),
+  job("sessions 5 s, a checkpoint each 100 ms", { script = "session", kept = "100ms", against = "sessions 5 s" }),
+  job("1,000,000 keys, one long window, a checkpoint each 300 ms", { script = "grid", set = LONG, kept = "300ms",
+    input = { keys = 1000000 }, against = "1,000,000 keys, one long window" }),
 
   job("size / hop 1, null:", { script = "grid", null = true, by_hand = "tumbling" }),
   job("size / hop 12, null:", { script = "grid", set = hopping "60s", null = true, against = "size / hop 1, null:" }),

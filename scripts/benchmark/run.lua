@@ -79,6 +79,11 @@ local function script_of(job) return "scripts/benchmark/pipelines/" .. job.scrip
 local function run_job(job)
   local options = { "--stats", "--no-progress" }
   if job.null then options[#options + 1] = "-o null:" end
+  if job.kept then
+    local state = quote(scratch .. ".state")
+    execute("rm -rf " .. state)
+    options[#options + 1] = ("--state %s --checkpoint-interval %s"):format(state, job.kept)
+  end
   for _, word in ipairs(words(job.set)) do options[#options + 1] = "--set " .. quote(word) end
   local through = job.through and job.through .. "://127.0.0.1:0"
   if through then options[#options + 1] = "--flush-on-exit" end
