@@ -84,10 +84,10 @@ typedef struct lunette_config {
      * goes to stderr, errors wait for lunette_notice. */
     void (*log)(void *ctx, int level, const char *text);
     void *log_ctx;
-    uint64_t lua_bytes_max;    /* of the Lua state: scripts, texts, folds in Lua. Past it a script's function fails as
-                                  with any error, or the lunette is closed; but code that LuaJIT has compiled can't
-                                  bear to be refused memory, and may end the process: this is no bound to live
-                                  at, and scripts are trusted. Default 256 MiB */
+    uint64_t lua_bytes_max;    /* of the Lua state: scripts, texts, folds in Lua. A call that leaves more there, garbage
+                                  apart, closes the lunette; within the call it may be a quarter and 4 MiB more. A
+                                  single call that takes even more is refused it, which code that LuaJIT has compiled
+                                  can't bear: it may end the process, as scripts can in other ways. Default 256 MiB */
     uint64_t input_bytes_max;  /* pushed and not yet read; default 1 MiB */
     uint64_t output_bytes_max; /* panes and rejects, as msgpack, past which a step ends; default 1 MiB */
     uint64_t seed;             /* for hashes, which nobody who sends keys should know; 0: from the system */

@@ -17,6 +17,7 @@ enum { LN_HOST_STREAMS = 3 }; /* of an output */
 /* How much is done between two looks at the clock, as the last pieces of work have shown. */
 typedef struct ln_pace {
     uint32_t rows, work;
+    int64_t longest_us; /* of late: so long may the next one take */
     int set; /* the Lua side has been told: */
     uint32_t told_rows, told_work;
 } ln_pace;

@@ -25,6 +25,7 @@ struct ln_reserve {
     size_t bytes, used, blocks;
 };
 
+enum { LUA_OVER = 4 << 20 };
 enum { LUA_MIN = 128 << 10 }; /* below the limit, to enter Lua: making a state can't be refused its 50 KiB */
 enum { ALIGN = 16, HEAD = (sizeof(ln_reserve) + ALIGN - 1) / ALIGN * ALIGN };
 
@@ -54,7 +55,7 @@ int ln_memory_reserve(ln_memory *m, size_t bytes) {
     ln_reserve *r = m->reserve;
     if (r && !r->blocks) r->used = HEAD;
     if (r && r->used == HEAD && r->bytes >= bytes && r->bytes / 2 <= bytes) return 0;
-    r = m->lua_max - m->lua_used < LUA_MIN ? NULL : ln_mem_new(&m->own, bytes);
+    r = m->lua_used > m->lua_max || m->lua_max - m->lua_used < LUA_MIN ? NULL : ln_mem_new(&m->own, bytes);
     if (!r) return -1;
     *r = (ln_reserve){.before = m->reserve, .bytes = bytes, .used = HEAD};
     m->reserve = r;
@@ -97,12 +98,19 @@ static void *move_reserved(ln_memory *m, ln_reserve *r, void *block, size_t old_
     return to;
 }
 
+/* Code that LuaJIT has compiled can't bear to be refused: a call may pass the limit by so much, and is told of it when
+ * it has returned. */
+static size_t lua_last(const ln_memory *m) {
+    size_t over = m->lua_max / 4 + LUA_OVER;
+    return m->lua_max > SIZE_MAX - over ? SIZE_MAX : m->lua_max + over;
+}
+
 void *ln_memory_of_lua(void *ud, void *block, size_t old_bytes, size_t new_bytes) {
     ln_memory *m = ud;
     ln_reserve *r;
     void *to;
     if (!block) old_bytes = 0;
-    if (new_bytes > old_bytes && new_bytes - old_bytes > m->lua_max - m->lua_used) return NULL;
+    if (new_bytes > old_bytes && new_bytes - old_bytes > lua_last(m) - m->lua_used) return NULL;
     r = block ? find_reserve(m, block) : NULL;
     if (r) {
         to = move_reserved(m, r, block, old_bytes, new_bytes);

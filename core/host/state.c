@@ -162,10 +162,23 @@ static int enter(lua_State *L) {
     return 0;
 }
 
+static int collect(lua_State *L) {
+    lua_gc(L, LUA_GCCOLLECT, 0);
+    return 0;
+}
+
+/* Does the state hold more than it may, garbage apart? The next call would find no reserve. */
+static int is_over(ln_state *s) {
+    const ln_memory *memory = memory_of(s);
+    if (!memory || memory->lua_used <= memory->lua_max) return 0;
+    return lua_cpcall(s->lua, collect, NULL) || memory->lua_used > memory->lua_max;
+}
+
 int ln_state_call(ln_state *s, lua_CFunction body, void *arg) {
     guarded g = {.state = s, .body = body, .arg = arg};
     int outer = reserve(s) || lua_cpcall(s->lua, enter, &g);
     lua_settop(s->lua, 0);
+    outer |= is_over(s);
     if (!outer && !g.status) return LN_OK;
     if (outer) {
         lua_pushnil(s->kept);

@@ -16,6 +16,7 @@ enum {
     WORK_MIN = 8,
     WORK_FIRST = 128,
     WORK_MAX = 2048,
+    FORGOTTEN = 64,
     SHARE = 16 /* a piece of work should take no more than this part of a budget */
 };
 #define TIME_MOST 9007199254740992 /* 2^53 */
@@ -219,6 +220,18 @@ static uint32_t adapt(uint32_t n, int64_t took_us, int64_t share_us, uint32_t le
     return n < least ? least : n > most ? most : n;
 }
 
+/* The next piece may take as long as the longest of late: pages that are touched for the first time, a table that
+ * grows, make one several times as long as the others, in stretches. One whose budget is too small for that is done all
+ * the same. */
+static int has_time(const meter *m, int64_t took_us) {
+    ln_pace *pace = &m->l->pace;
+    int64_t most_us = (m->stop_us - m->begun_us) / 2, expected_us;
+    pace->longest_us -= pace->longest_us / FORGOTTEN;
+    if (took_us > pace->longest_us) pace->longest_us = took_us;
+    expected_us = pace->longest_us < most_us ? pace->longest_us : most_us;
+    return m->looked_us + expected_us < m->stop_us;
+}
+
 /* A piece of work has been done: was it the last that the budget allows? */
 static int is_spent(meter *m, int code, double rows) {
     lunette *l = m->l;
@@ -238,7 +251,7 @@ static int is_spent(meter *m, int code, double rows) {
         l->pace.set &= to == l->pace.work;
         l->pace.work = to;
     }
-    return m->looked_us >= m->stop_us || m->rows >= m->rows_max;
+    return !has_time(m, took_us) || m->rows >= m->rows_max;
 }
 
 /* Tells how much is to be done at once, where that has changed. */
