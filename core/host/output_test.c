@@ -179,11 +179,36 @@ static void test_closed_in_the_middle(void) {
     }
 }
 
+/* Opened, used and closed many times, two at a time, one of them in the middle of a drain: nothing stays behind, and
+ * nothing grows. LUNETTE_TEST_TIMES in the environment is another number of times. */
+static void test_opened_a_thousand_times(void) {
+    const char *given = getenv("LUNETTE_TEST_TIMES");
+    int times = given ? atoi(given) : 1000, all = 1;
+    for (int i = 0; i < times && all; i++) {
+        host a, b;
+        host_init(&a);
+        host_init(&b);
+        a.config.output_bytes_max = 256;
+        all = !host_open(&a, i % 2 ? COUNTING : SHOWING, NULL) && !host_open(&b, COUNTING, NULL);
+        if (!all) break;
+        push_keys(&a, 30);
+        push_keys(&b, 10);
+        all &= CHECK_INT(lunette_step(a.l, 0, NULL), LUNETTE_DRAIN);
+        all &= CHECK_INT(lunette_step(b.l, 0, NULL), LUNETTE_OK);
+        for (int pane = 0; pane < i % 7; pane++) all &= CHECK(lunette_pane_next(a.l) != NULL);
+        host_close(&a);
+        all &= CHECK(lunette_pane_next(b.l) != NULL);
+        host_close(&b);
+    }
+    CHECK(all && times > 0);
+}
+
 static const test_case cases[] = {
     {"panes are visited", test_panes_are_visited},
     {"bytes go in portions", test_bytes_go_in_portions},
     {"a pane is visited or written", test_visited_and_written},
     {"a full output holds the engine", test_a_full_output_holds_the_engine},
     {"a lunette is closed in the middle", test_closed_in_the_middle},
+    {"opened a thousand times", test_opened_a_thousand_times},
 };
 TEST_MAIN(cases)
