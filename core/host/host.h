@@ -18,7 +18,7 @@ enum { LN_HOST_STREAMS = 3 }; /* of an output */
 typedef struct ln_pace {
     uint32_t rows, work;
     int64_t longest_us; /* of late: so long may the next one take */
-    int set; /* the Lua side has been told: */
+    int set;            /* the Lua side has been told: */
     uint32_t told_rows, told_work;
 } ln_pace;
 
