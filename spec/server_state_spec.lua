@@ -76,7 +76,8 @@ describe("a run with --state", function()
         for round in 1 2 3; do
           rm -rf st got gotr
           for try in $(seq 200); do
-            timeout -s KILL 0.0$((RANDOM % 90 + 10)) "$LUNETTE" run p.lua in.jsonl --clock t --state st \
+            printf -v s 0.%03d $((RANDOM % 90 + 10 + try * 4)) # longer and longer, where starting takes long
+            timeout -s KILL $s "$LUNETTE" run p.lua in.jsonl --clock t --state st \
               --checkpoint-interval 1ms --out got --rejects gotr && break
             [ $? = 137 ] || exit 1
           done
@@ -112,7 +113,8 @@ describe("a run with --state", function()
     expect(SCRIPTS.retracting, 200000)
     local r = run([[
       for try in $(seq 100); do
-        timeout -s TERM 0.05 ]] .. KEPT .. [[ && grep -q . got && "$LUNETTE" run p.lua in.jsonl --clock t --state st \
+        printf -v s 0.%03d $((50 + try * 8))
+        timeout -s TERM $s ]] .. KEPT .. [[ && grep -q . got && "$LUNETTE" run p.lua in.jsonl --clock t --state st \
           --out got --rejects gotr 2>&1 | grep -q "come to its end" && exit 0
         c=$?; [ $c = 0 ] || [ $c = 1 ] || [ $c = 124 ] || exit 3
       done
@@ -138,7 +140,8 @@ describe("a run with --state", function()
     put("half", records(2000))
     put("in.jsonl", get "half" .. records(100, 8))
     local r = run([[
-      (cat half; sleep 0.4; kill -TERM $(cat pid)) | (echo $BASHPID > pid;
+      (cat half; until [ -e st/current ]; do sleep 0.01; done; sleep 0.3; kill -TERM $(cat pid); sleep 0.1) |
+        (echo $BASHPID > pid;
         exec "$LUNETTE" run p.lua --clock t --state st --checkpoint-interval 10ms --out got ]] .. (flags or "") .. ")")
     assert.equal(0, r.code, r.err)
   end
@@ -187,7 +190,7 @@ describe("a run with --state", function()
     assert.equal(1, r.code)
     assert.truthy(r.err:find("none: can't be opened", 1, true))
     r = run [[
-      (cat half; sleep 1) | (exec "$LUNETTE" run p.lua --clock t --state live --checkpoint-interval 20ms --out one) &
+      (cat half; sleep 2) | (exec "$LUNETTE" run p.lua --clock t --state live --checkpoint-interval 20ms --out one) &
       for i in $(seq 100); do "$LUNETTE" state live 2> words | grep "open windows" && break; sleep 0.01; done; wait
       "$LUNETTE" state live]]
     assert.truthy(r.out:find("[1-9]%d* open windows"), r.out .. r.err)
@@ -198,7 +201,9 @@ describe("a run with --state", function()
     put("p.lua", server.script())
     put("in", '{"t":1000,"k":"a"}\n{"t":90000,"k":"a"}\n')
     local started = '"$LUNETTE" run p.lua --state st --checkpoint-interval 10ms --out got --rejects gotr --stats '
-    local r = run("(cat in; sleep 0.3; kill -TERM $(cat pid)) | (echo $BASHPID > pid; exec " .. started .. ")")
+    local r = run([[
+      (cat in; until [ -e st/current ]; do sleep 0.01; done; sleep 0.3; kill -TERM $(cat pid); sleep 0.1) |
+        (echo $BASHPID > pid; exec ]] .. started .. ")")
     assert.equal(0, r.code, r.err)
     assert.equal("", get "gotr")
     r = run("echo '{\"t\":2000,\"k\":\"a\"}' | " .. started)
@@ -226,17 +231,24 @@ describe("a run with --state", function()
     refuses("is damaged", 1, '"$LUNETTE" run p.lua --state no < half')
     run "mkdir taken"
     refuses("in use by another process", 1, [[
-      (sleep 3 | exec "$LUNETTE" run p.lua --state taken --out one) &
-      for i in $(seq 100); do [ -e taken/1.mdb ] && break; sleep 0.01; done
+      (sleep 2 | exec "$LUNETTE" run p.lua --state taken --out one) &
+      for i in $(seq 500); do [ -e taken/1.mdb ] && break; sleep 0.01; done
       "$LUNETTE" run p.lua --state taken --out two < half]])
   end)
 
   it("refuses a file that is not the one that was read", function()
-    put("p.lua", SCRIPTS.retracting)
-    put("in.jsonl", records(300000))
-    local r = run("timeout -s KILL 0.1 " .. KEPT)
+    put("p.lua", (SCRIPTS.retracting:gsub("key = \"k\"", [[key = function(r) -- a slow one
+      local sum = 0
+      for i = 1, 100000 do sum = sum + i * r.t end
+      return sum > 0 and r.k or "none"
+    end]])))
+    put("in.jsonl", records(200000))
+    local r = run([[
+      (exec ]] .. KEPT .. [[) & pid=$!
+      until "$LUNETTE" state st 2> /dev/null | grep -q "reads on in in.jsonl at byte [1-9]"; do sleep 0.01; done
+      kill -KILL $pid; wait $pid]])
     assert.equal(137, r.code)
-    put("in.jsonl", records(300000, 9))
+    put("in.jsonl", records(200000, 9))
     r = run(KEPT)
     assert.equal(1, r.code)
     assert.truthy(r.err:find("does not begin with the", 1, true), r.err)
