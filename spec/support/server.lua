@@ -58,7 +58,7 @@ function M.start(script, args, environment)
     pid=$!
     { timeout %d tail --pid=$pid -f /dev/null; [ $? = 124 ] && kill -9 $pid; } &
     echo $pid > .pid; mv .pid pid
-    wait $pid; echo $? > .code; mv .code code
+    wait $pid; echo $? > .ended; mv .ended code
   ]]):format(folder, environment or "", shell.program, args:find "out '?forward:" and "" or "--out-format json", args,
     SECONDS_MAX))
   os.execute(("env -u LD_PRELOAD bash %s/.start > /dev/null 2>&1 &"):format(folder))
