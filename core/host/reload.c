@@ -217,6 +217,10 @@ int lunette_reload_step(lunette *l, int64_t now_us, int64_t budget_us) {
     int code;
     (void)now_us;
     if (!l->reloading) return ln_host_refuse(l, "no reload has been begun");
+    if (l->retired) { /* what the reload before has left goes first: freed at once it would hold records up */
+        ln_host_tidy(l);
+        return LUNETTE_DRAIN;
+    }
     code = ask(&l->state, &out);
     if (code == LUNETTE_FAILED) return give_up(l, &l->state);
     in.number = out.number;
