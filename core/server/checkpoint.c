@@ -283,6 +283,8 @@ void ln_checkpoint_go_on(ln_checkpoint *c) {
 
 int ln_checkpoint_is_gathering(const ln_checkpoint *c) { return c && c->stage == GATHERING; }
 
+int ln_checkpoint_waits(const ln_checkpoint *c) { return c->stage == WRITING || c->stage == FAILING; }
+
 int ln_checkpoint_holds(const ln_checkpoint *c) {
     int fails;
     if (!c || c->given_up) return 0;

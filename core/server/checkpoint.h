@@ -34,6 +34,8 @@ int ln_checkpoint_is_due(const ln_checkpoint *c);
 void ln_checkpoint_go_on(ln_checkpoint *c);
 /* A round has been begun and is not gathered: no reload may take over now. */
 int ln_checkpoint_is_gathering(const ln_checkpoint *c);
+/* Is it the disk's turn? */
+int ln_checkpoint_waits(const ln_checkpoint *c);
 /* Must no more input be taken? */
 int ln_checkpoint_holds(const ln_checkpoint *c);
 

@@ -258,7 +258,7 @@ static int is_serving_due(const ln_server *s) { return s->ready_first && !ln_che
 static enum ln_wait end(ln_server *s) {
     if (!is_written(s)) return LN_WAIT_EVENT;
     if (!s->checkpoint || !ln_checkpoint_conclude(s->checkpoint, s->over)) return LN_WAIT_END;
-    return ln_checkpoint_is_gathering(s->checkpoint) ? LN_WAIT_NOT : LN_WAIT_EVENT;
+    return ln_checkpoint_waits(s->checkpoint) ? LN_WAIT_EVENT : LN_WAIT_NOT;
 }
 
 static enum ln_wait act(ln_server *s) {
