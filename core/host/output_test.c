@@ -183,7 +183,7 @@ static void test_closed_in_the_middle(void) {
  * nothing grows. LUNETTE_TEST_TIMES in the environment is another number of times. */
 static void test_opened_a_thousand_times(void) {
     const char *given = getenv("LUNETTE_TEST_TIMES");
-    int times = given ? atoi(given) : 1000, all = 1;
+    int times = given ? (int)strtol(given, NULL, 10) : 1000, all = 1;
     for (int i = 0; i < times && all; i++) {
         host a, b;
         host_init(&a);
