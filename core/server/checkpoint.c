@@ -120,7 +120,7 @@ static void begin_writing(ln_checkpoint *c) {
 
 static void try_later(ln_checkpoint *c) {
     c->stage = FAILING;
-    c->pause_s = c->pause_s ? 2 * c->pause_s : RETRY_S;
+    c->pause_s = c->pause_s > 0 ? 2 * c->pause_s : RETRY_S;
     if (c->pause_s > RETRY_MAX_S) c->pause_s = RETRY_MAX_S;
     ev_timer_stop(c->server->loop, &c->retry);
     ev_timer_set(&c->retry, c->pause_s, 0);
