@@ -275,7 +275,8 @@ ln_cell *ln_deadlines_due(ln_deadlines *d, int64_t upto_us, int *failed) {
         } else {
             touch(d, c);
             ln_deadlines_remove(c);
-            if (ln_deadlines_add(d, c) == 0) continue;
+            /* What is due by now goes where the order shows: the wheel has been turned already. */
+            if ((c->end_us <= upto_us ? add_to_bucket(d, c) : ln_deadlines_add(d, c)) == 0) continue;
             append(b, c);
             *failed = 1;
             return NULL;
