@@ -254,6 +254,17 @@ describe("a run with --state", function()
     assert.truthy(r.err:find("does not begin with the", 1, true), r.err)
   end)
 
+  it("ends where the disk never works again, and goes on from the checkpoint before", function()
+    if not traces() then return pending "strace can't be used" end
+    expect(SCRIPTS.retracting, 20000)
+    local r = run("strace -f -o /dev/null -e inject=fallocate:error=ENOSPC:when=3+ " .. KEPT)
+    assert.equal(1, r.code, r.err)
+    assert.truthy(r.err:find("No space left on device; the run goes on in memory", 1, true), r.err)
+    assert.truthy(r.err:find("the last checkpoint was not made", 1, true), r.err)
+    assert.equal(0, run(KEPT).code)
+    same()
+  end)
+
   it("goes on in memory while the disk fails, and saves again when it can", function()
     if not traces() then return pending "strace can't be used" end
     expect(SCRIPTS.retracting, 20000)

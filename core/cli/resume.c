@@ -165,20 +165,27 @@ static int drain(const ln_cli_resume *r, lunette **host, const ln_cli_options *o
 
 /* ---- the whole --------------------------------------------------------------------------------------------------- */
 
+static void note_param(ln_facts *f, size_t i, const lunette_param *p) {
+    size_t name_bytes = strlen(p->name) + 1, value_bytes = strlen(p->value);
+    char fact[LN_FACT_NAME], *both = malloc(name_bytes + value_bytes);
+    if (!both) {
+        f->failed = 1;
+        return;
+    }
+    memcpy(both, p->name, name_bytes);
+    memcpy(both + name_bytes, p->value, value_bytes);
+    snprintf(fact, sizeof fact, LN_FACT_PARAM, i);
+    ln_facts_put(f, fact, both, name_bytes + value_bytes);
+    free(both);
+}
+
 /* What the next one that goes on from here must know. */
 static void note_script(ln_cli_resume *r, const ln_cli_options *o, const lunette_options *options) {
-    char name[LN_FACT_NAME], value[1 << 16];
     ln_facts_put_text(&r->facts, LN_FACT_SCRIPT, o->words[0]);
     ln_facts_put_text(&r->facts, LN_FACT_CLOCK, o->clock ? o->clock : "");
     ln_facts_put_number(&r->facts, LN_FACT_STREAMS, options->streams);
     ln_facts_drop(&r->facts, "param.");
-    for (size_t i = 0; i < o->params_count && i < PARAMS_MAX; i++) {
-        const lunette_param *p = &o->params[i];
-        int len = snprintf(value, sizeof value, "%s%c%s", p->name, '\0', p->value);
-        snprintf(name, sizeof name, LN_FACT_PARAM, i);
-        if (len >= (int)sizeof value) r->facts.failed = 1;
-        else ln_facts_put(&r->facts, name, value, (size_t)len);
-    }
+    for (size_t i = 0; i < o->params_count && i < PARAMS_MAX; i++) note_param(&r->facts, i, &o->params[i]);
 }
 
 int ln_cli_resume_host(ln_cli_resume *r, lunette **host, const ln_cli_options *o, const lunette_options *options) {

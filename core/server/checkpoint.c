@@ -36,6 +36,7 @@ struct ln_checkpoint {
     int wanted;
     int anew;             /* what was gathered is void */
     int last;             /* the one under way, or to come, is the last: 1; 2: and it has been begun; 3: and is over */
+    int last_try;         /* what the disk did not take has been offered once more, for the end's sake */
     int given_up;         /* there are no more */
     int sync_fd[SINKS];   /* files that must be on the disk before it; -1: none */
     const char *unsynced; /* the sink whose file could not be */
@@ -60,9 +61,7 @@ static void fail(ln_checkpoint *c, const char *why) {
     c->told.failed++;
     if (first)
         ln_log_say(c->server->log, LN_LOG_ERROR,
-                   "%s; the run goes on in memory, and the state is saved as soon as "
-                   "that works again",
-                   c->problem);
+                   "%s; the run goes on in memory, and the state is saved as soon as that works again", c->problem);
 }
 
 static void succeed(ln_checkpoint *c) {
@@ -298,9 +297,7 @@ int ln_checkpoint_holds(const ln_checkpoint *c) {
 
 static int leave(ln_checkpoint *c, const char *why) {
     ln_log_say(c->server->log, LN_LOG_ERROR,
-               "the last checkpoint was not made: %s; a run that is started again goes "
-               "on from the one before",
-               why);
+               "the last checkpoint was not made: %s; a run that is started again goes on from the one before", why);
     c->server->status = 1;
     ln_checkpoint_give_up(c);
     return 0;
@@ -317,7 +314,8 @@ int ln_checkpoint_conclude(ln_checkpoint *c, int over) {
         break;
     case GATHERING: ln_checkpoint_go_on(c); break;
     case FAILING:
-        if (c->last == 2) return leave(c, c->problem);
+        if (c->last == 2 || c->last_try) return leave(c, c->problem);
+        c->last_try = 1;
         on_retry(c->server->loop, &c->retry, 0); /* at once */
         break;
     default: break;

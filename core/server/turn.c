@@ -41,7 +41,7 @@ int64_t ln_turn_heard_us(const ln_server *s) {
     return steady_us - deaf_us(s, steady_us);
 }
 
-/* Streams are not read while a sink is behind or a long firing goes on. */
+/* Streams are not read while a sink is behind, a long firing goes on, or the state can't be saved. */
 static void listen_or_not(ln_server *s, int deaf) {
     if (deaf && !s->deaf_since_us) s->deaf_since_us = ln_clock_steady_us();
     if (deaf || !s->deaf_since_us) return;
@@ -289,6 +289,6 @@ enum ln_wait ln_turn(ln_server *s) {
     enum ln_wait wait = write_output(s);
     if (wait == LN_WAIT_NOT) wait = act(s);
     else if (wait == LN_WAIT_ROOM && s->timed_out) wait = LN_WAIT_END;
-    listen_or_not(s, wait == LN_WAIT_ROOM || s->cut);
+    listen_or_not(s, wait == LN_WAIT_ROOM || s->cut || ln_checkpoint_holds(s->checkpoint));
     return wait;
 }

@@ -66,13 +66,12 @@ uint32_t ln_keys_hash(const ln_keys *k, const uint8_t *bytes, size_t len) {
 
 /* ---- changes ---------------------------------------------------------------------------------------------------- */
 
-static void append(ln_changes *c, uint32_t **list, size_t *count, size_t *cap, uint32_t id) {
-    if (ln_mem_grow(c->mem, list, cap, *count + 1, sizeof **list) < 0) c->lost = 1;
-    else (*list)[(*count)++] = id;
+static void append(ln_changes *c, ln_id_list *list, uint32_t id) {
+    if (ln_mem_grow(c->mem, &list->id, &list->cap, list->count + 1, sizeof *list->id) < 0) c->lost = 1;
+    else list->id[list->count++] = id;
 }
 
-static void note(ln_changes *c, uint32_t id) { append(c, &c->id, &c->count, &c->cap, id); }
-static void note_gone(ln_changes *c, uint32_t id) { append(c, &c->gone, &c->gone_count, &c->gone_cap, id); }
+static void note(ln_changes *c, uint32_t id) { append(c, &c->fresh, id); }
 
 /* Was the key there at the cut, and is it not saved yet? */
 static int is_unsaved(const ln_changes *c, const ln_key *key, uint32_t id) {
@@ -93,41 +92,43 @@ void ln_keys_note(ln_keys *k, ln_key *key, uint32_t id) {
 }
 
 /* Only keys that a list has can be marked. */
-static void clear_bits(ln_keys *k, const uint32_t *id, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        if (ln_slab_holds(&k->slab, id[i])) ln_keys_at(k, id[i])->changed = 0;
+static void clear_bits(ln_keys *k, const ln_id_list *list) {
+    for (size_t i = 0; i < list->count; i++)
+        if (ln_slab_holds(&k->slab, list->id[i])) ln_keys_at(k, list->id[i])->changed = 0;
+}
+
+static void free_list(const ln_changes *c, const ln_id_list *list) {
+    ln_mem_free(c->mem, list->id, list->cap * sizeof *list->id);
 }
 
 void ln_keys_track(ln_keys *k, ln_mem *mem, int on) {
     ln_changes *c = &k->changes;
     if (c->on) {
-        clear_bits(k, c->id, c->count);
-        clear_bits(k, c->old_id, c->old_count);
-        ln_mem_free(c->mem, c->id, c->cap * sizeof *c->id);
-        ln_mem_free(c->mem, c->old_id, c->old_cap * sizeof *c->old_id);
-        ln_mem_free(c->mem, c->gone, c->gone_cap * sizeof *c->gone);
-        ln_mem_free(c->mem, c->old_gone, c->old_gone_cap * sizeof *c->old_gone);
+        clear_bits(k, &c->fresh);
+        clear_bits(k, &c->old);
+        free_list(c, &c->fresh);
+        free_list(c, &c->old);
+        free_list(c, &c->gone);
+        free_list(c, &c->old_gone);
     }
     *c = (ln_changes){.mem = mem, .on = on, .now = 1, .before = 2, .walk = on ? 0 : LN_KEY_NONE};
 }
 
+/* What is in the first is in the second, which must be empty. */
+static void hand_on(ln_id_list *from, ln_id_list *to) {
+    ln_id_list empty = *to;
+    LN_DASSERT(empty.count == 0);
+    *to = *from;
+    *from = empty;
+}
+
 void ln_keys_cut(ln_keys *k) {
-    ln_changes *c = &k->changes, was = *c;
-    LN_DASSERT(c->old_count == 0 && c->old_gone_count == 0);
-    c->now = was.before;
-    c->before = was.now;
-    c->id = was.old_id;
-    c->cap = was.old_cap;
-    c->old_id = was.id;
-    c->old_cap = was.cap;
-    c->old_count = was.count;
-    c->count = 0;
-    c->gone = was.old_gone;
-    c->gone_cap = was.old_gone_cap;
-    c->old_gone = was.gone;
-    c->old_gone_cap = was.gone_cap;
-    c->old_gone_count = was.gone_count;
-    c->gone_count = 0;
+    ln_changes *c = &k->changes;
+    uint32_t now = c->now;
+    c->now = c->before;
+    c->before = now;
+    hand_on(&c->fresh, &c->old);
+    hand_on(&c->gone, &c->old_gone);
 }
 
 /* ---- coming and going ------------------------------------------------------------------------------------------- */
@@ -173,7 +174,7 @@ static void forget(ln_keys *k, uint32_t id) {
     ln_index_remove(&k->index, key->hash, id);
     k->forgotten++;
     ln_keys_touch(k, key, id);
-    if (k->changes.on) note_gone(&k->changes, id);
+    if (k->changes.on) append(&k->changes, &k->changes.gone, id);
     free_bytes(k, key);
     ln_slab_give(&k->slab, id);
 }

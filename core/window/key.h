@@ -54,6 +54,12 @@ int ln_key_encode(ln_buf *out, const ln_value *v);
 int ln_key_encode_plain(ln_buf *out, const ln_value *v);
 void ln_key_encode_array_head(ln_buf *out, uint32_t n);
 
+/* Numbers of keys. */
+typedef struct ln_id_list {
+    uint32_t *id;
+    size_t count, cap;
+} ln_id_list;
+
 /* The keys of which something is different since it was saved, noted while somebody saves: those changed since the last
  * cut, and those that had changed at the cut and are not saved yet. A list has a number once, or again where another
  * key has come to it; what counts is the key's own bit. Numbers whose keys have gone stand in lists of their own, since
@@ -61,11 +67,9 @@ void ln_key_encode_array_head(ln_buf *out, uint32_t n);
 typedef struct ln_changes {
     ln_mem *mem;
     int on;
-    uint32_t now, before; /* bits of ln_key.changed */
-    uint32_t *id, *old_id;
-    size_t count, cap, old_count, old_cap;
-    uint32_t *gone, *old_gone; /* the latter: before the cut */
-    size_t gone_count, gone_cap, old_gone_count, old_gone_cap;
+    uint32_t now, before;      /* bits of ln_key.changed */
+    ln_id_list fresh, old;     /* changed since the cut, and before it */
+    ln_id_list gone, old_gone; /* likewise */
     uint32_t walk; /* keys from this number on were there at the cut and are to be saved, but for those changed since;
                       LN_KEY_NONE: no such walk is under way */
     int lost;      /* memory was short: what has changed is not known */

@@ -120,11 +120,11 @@ static int end_entry(ln_saving *s, int kind, uint64_t number, ln_entry *out) {
 static int next_gone(ln_engine *e, ln_entry *out) {
     ln_changes *c = &e->keys.changes;
     ln_saving *s = e->saving;
-    if (s->gone_at < c->old_gone_count) {
-        *out = (ln_entry){.kind = LN_ENTRY_KEY, .number = c->old_gone[s->gone_at++]};
+    if (s->gone_at < c->old_gone.count) {
+        *out = (ln_entry){.kind = LN_ENTRY_KEY, .number = c->old_gone.id[s->gone_at++]};
         return 1;
     }
-    c->old_gone_count = 0;
+    c->old_gone.count = 0;
     s->gone_at = 0;
     return 0;
 }
@@ -138,8 +138,8 @@ static uint32_t next_key(ln_engine *e) {
         c->walk = id == LN_KEY_NONE ? LN_KEY_NONE : id + 1;
         if (id != LN_KEY_NONE && !(ln_keys_at(&e->keys, id)->changed & c->now)) return id;
     }
-    while (s->old_at < c->old_count) {
-        uint32_t id = c->old_id[s->old_at++];
+    while (s->old_at < c->old.count) {
+        uint32_t id = c->old.id[s->old_at++];
         ln_key *key;
         if (!ln_slab_holds(&e->keys.slab, id)) continue; /* gone: before the cut, or after it and saved before that */
         key = ln_keys_at(&e->keys, id);
@@ -147,7 +147,7 @@ static uint32_t next_key(ln_engine *e) {
         key->changed &= ~c->before & 3;
         return id;
     }
-    c->old_count = 0;
+    c->old.count = 0;
     s->old_at = 0;
     return LN_KEY_NONE;
 }
@@ -199,7 +199,7 @@ int ln_engine_save_cut(ln_engine *e) {
 
 size_t ln_engine_save_changed(const ln_engine *e) {
     const ln_saving *s = e->saving;
-    return e->keys.changes.count + (size_t)(e->graves.gone + e->graves.count - s->extent_until);
+    return e->keys.changes.fresh.count + (size_t)(e->graves.gone + e->graves.count - s->extent_until);
 }
 
 int ln_engine_save_plan(ln_engine *e, ln_entry *out) {
